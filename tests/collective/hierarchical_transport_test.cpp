@@ -5,7 +5,6 @@
 #include <tests/collective/tcp_mesh.hpp>
 
 #include <numeric>
-#include <utility>
 #include <vector>
 
 using namespace tcp_mesh;
@@ -40,13 +39,12 @@ TEST_CASE("small and large reductions among other collectives", "[collective][hi
 
 TEST_CASE("many small segments through hosts of all sizes", "[collective][hierarchical]") {
   using contract::all_reduce_of;
-  const auto [sizes, flows] =
-      GENERATE(std::pair{std::vector{2}, 3}, std::pair{std::vector{3, 1}, 1},
-               std::pair{std::vector{1, 3}, 3}, std::pair{std::vector{1, 2, 2}, 1},
-               std::pair{std::vector{4, 3, 1}, 3});
+  const auto sizes = GENERATE(std::vector<int>{2}, std::vector<int>{3, 1}, std::vector<int>{1, 3},
+                              std::vector<int>{1, 2, 2}, std::vector<int>{4, 3, 1});
+  const int flows = GENERATE(1, 3);
   const auto make = hosts_with(sizes, flows, large_only(4096));
   for (int ranks : {3, 4, 5, 8}) {
-    INFO(Catch::Detail::stringify(sizes) << ", " << flows << " flows, " << ranks << " ranks");
+    CAPTURE(sizes, flows, ranks);
     for (int64_t count : {5, 1025, 20'000, 300'001})
       all_reduce_of<float>(make, ranks, count, ReductionOp::Sum);
     all_reduce_of<bfloat16>(make, ranks, 50'001, ReductionOp::Mean);

@@ -62,17 +62,14 @@ TEST_CASE("the residual network without kinks follows TensorFlow closely", "[par
   for (int replicas : {1, 2, 4}) {
     INFO(replicas << " replicas");
     const ResidualOptions options{nn::tanh, 0.9, replicas > 1};
-    // A whole run on several workers: fit_test.
-    const size_t steps = replicas == 1 ? 60 : 10;
-    const Run run = train(reference, residual(options, 0.02, steps), replicas);
+    const Run run = train(reference, residual(options, 0.02, 60), replicas);
     CHECK(loss_difference(run, reference, 0, 1) < 1e-5);
     check_step0_gradients(run, reference, 5e-4);
     CHECK(loss_difference(run, reference, 0, 10) < 2e-5);
-    if (steps < 60) continue;
     CHECK(loss_difference(run, reference, 0, 60) < 2e-4);
     CHECK(last_mean_difference(run, reference) < 1e-4);
-    CHECK(final_difference(run, reference) < 5e-4);
-    CHECK(std::abs(run.test_accuracy - reference.test_accuracy) <= 0.003);
+    if (replicas == 1) CHECK(final_difference(run, reference) < 5e-4);
+    if (replicas == 1) CHECK(std::abs(run.test_accuracy - reference.test_accuracy) <= 0.003);
   }
 }
 

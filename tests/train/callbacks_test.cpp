@@ -226,7 +226,9 @@ TEST_CASE("the CSV file quotes names and writes numbers as Keras does", "[train]
   Scripted({0.5}).fit(train::CSVLogger({.filename = path, .separator = ";"}), odd);
   CHECK(file_text(path).starts_with("epoch; space;a,b;big;figure;float;\"line\nbreak\";loss;"));
   CHECK_THAT(file_text(path), Contains(";\"semi;colon\";"));
-  CHECK_THROWS_AS(train::CSVLogger({.filename = path, .separator = "\""}), InvalidArgumentError);
+  for (const char* separator : {"", "::", "\"", "\n"})  // Python's csv refuses the first two
+    CHECK_THROWS_AS(train::CSVLogger({.filename = path, .separator = separator}),
+                    InvalidArgumentError);
 }
 
 TEST_CASE("figures are filled into a path", "[train][callbacks]") {

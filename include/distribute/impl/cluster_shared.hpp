@@ -145,9 +145,19 @@
 #include <distribute/optim/impl/slot_table.ipp>
 #include <distribute/optim/impl/step_updates.ipp>
 
+#include <distribute/data/impl/csv.ipp>
+#include <distribute/data/impl/csv_batches.ipp>
+#include <distribute/data/impl/csv_columns.ipp>
+#include <distribute/data/impl/csv_reader.ipp>
+#include <distribute/data/impl/file_list.ipp>
+#include <distribute/data/impl/fixed_length_record.ipp>
 #include <distribute/data/impl/gpu_fetch.ipp>
 #include <distribute/data/impl/gpu_fetch_stub.ipp>
 #include <distribute/data/impl/input_context.ipp>
+#include <distribute/data/impl/saved_dataset.ipp>
+#include <distribute/data/impl/snapshot.ipp>
+#include <distribute/data/impl/text_lines.ipp>
+#include <distribute/data/impl/tfrecord.ipp>
 
 #include <distribute/collective/impl/abort_state.ipp>
 #include <distribute/collective/impl/collective_metrics.ipp>

@@ -21,14 +21,8 @@
 
 #include <distribute/data/impl/bad_pictures.ipp>
 #include <distribute/data/impl/cifar.ipp>
-#include <distribute/data/impl/csv.ipp>
-#include <distribute/data/impl/csv_batches.ipp>
-#include <distribute/data/impl/csv_columns.ipp>
-#include <distribute/data/impl/csv_reader.ipp>
 #include <distribute/data/impl/decode_image.ipp>
 #include <distribute/data/impl/example.ipp>
-#include <distribute/data/impl/file_list.ipp>
-#include <distribute/data/impl/fixed_length_record.ipp>
 #include <distribute/data/impl/group_by_reducer.ipp>
 #include <distribute/data/impl/group_by_window.ipp>
 #include <distribute/data/impl/idx.ipp>
@@ -48,11 +42,7 @@
 #include <distribute/data/impl/ragged_batch.ipp>
 #include <distribute/data/impl/rejection_resample.ipp>
 #include <distribute/data/impl/sampling.ipp>
-#include <distribute/data/impl/saved_dataset.ipp>
 #include <distribute/data/impl/sequence_example.ipp>
-#include <distribute/data/impl/snapshot.ipp>
-#include <distribute/data/impl/text_lines.ipp>
-#include <distribute/data/impl/tfrecord.ipp>
 #include <distribute/data/impl/window.ipp>
 
 #include <distribute/strategy/impl/central_storage_strategy.ipp>

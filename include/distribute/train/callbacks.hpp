@@ -59,7 +59,7 @@ struct CSVLoggerOptions {  // options of CSVLogger
 /// end of a line stands in quotes, and a number has the fewest digits that give it again. Only the
 /// chief writes. A run that BackupAndRestore resumes keeps the rows of the epochs before it, with
 /// or without `append`, and removes later ones.
-/// Throws  InvalidArgumentError for an empty name, and a separator with a quote;
+/// Throws  InvalidArgumentError for an empty name, and a separator that is not one character;
 ///          PermissionDeniedError with the path when the file cannot be written.
 /// Source  tf.keras.callbacks.CSVLogger
 class CSVLogger : public Callback {

@@ -28,20 +28,14 @@ const char* name_of(AllReduceAlgorithm algorithm);  // for messages
 
 /// Largest group in which every rank talks to every other at once.
 inline constexpr int kMostDirectRanks = 16;
-/// Largest group in which a rank gets parts of an array of kLargeFromMany bytes from all others at
-/// once. At 100 Mbit/s, with queues that hold little, many segments are sent again
-/// (docs/benchmarks.md).
-inline constexpr int kMostSenders = 8;
-inline constexpr int64_t kLargeFromMany = 1 << 20;
 
 /// Estimates the time of an all-reduce.
 /// Source  Thakur, Rabenseifner & Gropp 2005; ring: Patarasuk & Yuan 2009.
 double all_reduce_seconds(AllReduceAlgorithm algorithm, int64_t bytes, int ranks,
                           const LinkCosts& costs = {}, int64_t segment_bytes = 256 << 10);
 /// Returns the fastest of the algorithms that sum in the order of sum_order.hpp: up to
-/// kMostDirectRanks Exchange or Direct, beyond that Doubling or Halving, and Halving for large
-/// arrays of more than kMostSenders. It depends only on its arguments, so that ranks agree without
-/// communication.
+/// kMostDirectRanks Exchange or Direct, beyond that Doubling or Halving. It depends only on its
+/// arguments, so that ranks agree without communication.
 AllReduceAlgorithm choose_algorithm(int64_t bytes, int ranks, const LinkCosts& costs = {},
                                     int64_t segment_bytes = 256 << 10);
 /// Returns the bytes of a section that Halving sums at once: at least four segments, and more

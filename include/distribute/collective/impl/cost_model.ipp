@@ -87,8 +87,7 @@ DISTRIBUTE_INLINE AllReduceAlgorithm choose_algorithm(int64_t bytes, int ranks,
   static constexpr int64_t kMostGathered = 64 << 20;  // memory for arrays of others
   const bool few = ranks <= kMostDirectRanks;
   const auto whole = few ? AllReduceAlgorithm::Exchange : AllReduceAlgorithm::Doubling;
-  const bool direct = few && (ranks <= kMostSenders || bytes < kLargeFromMany);
-  const auto shared = direct ? AllReduceAlgorithm::Direct : AllReduceAlgorithm::Halving;
+  const auto shared = few ? AllReduceAlgorithm::Direct : AllReduceAlgorithm::Halving;
   if (few && bytes > kMostGathered / ranks) return shared;
   const auto seconds = [&](AllReduceAlgorithm algorithm) {
     return all_reduce_seconds(algorithm, bytes, ranks, costs, segment_bytes);

@@ -2,6 +2,7 @@
 #include <distribute/base/detail/file_size_signal.hpp>
 #include <distribute/base/detail/number_text.hpp>
 #include <distribute/base/error.hpp>
+#include <distribute/data/detail/csv_reader.hpp>
 #include <distribute/io/detail/open_output.hpp>
 #include <distribute/train/callbacks.hpp>
 #include <distribute/train/detail/callback_state.hpp>
@@ -10,8 +11,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,48 +37,25 @@ DISTRIBUTE_INLINE std::string csv_cell(const std::string& text, const std::strin
   return quoted + "\"";
 }
 
-/// Reads the cells of the first line, whose quotes may hold separators and ends of lines.
-DISTRIBUTE_INLINE std::vector<std::string> csv_cells(const std::string& text,
-                                                     const std::string& separator) {
-  std::vector<std::string> cells(1);
-  bool in_quotes = false;
-  for (size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (in_quotes && c == '"' && text.substr(at + 1, 1) == "\"") {
-      cells.back() += text[++at];
-    } else if (c == '"' && (in_quotes || cells.back().empty())) {
-      in_quotes = !in_quotes;
-    } else if (!in_quotes && text.compare(at, separator.size(), separator) == 0) {
-      cells.emplace_back();
-      at += separator.size() - 1;
-    } else if (!in_quotes && (c == '\r' || c == '\n')) {
-      break;
-    } else {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
-
 }  // namespace distribute::train_internal
 
 namespace distribute::train {
 
 DISTRIBUTE_INLINE CSVLogger::CSVLogger(CSVLoggerOptions options) : options_(std::move(options)) {
   if (options_.filename.empty()) throw InvalidArgumentError("CSVLogger: the file name is empty");
-  if (options_.separator.empty()) throw InvalidArgumentError("CSVLogger: the separator is empty");
-  if (options_.separator.find_first_of("\"\r\n") != std::string::npos)
-    throw InvalidArgumentError("CSVLogger: a separator with a quote or the end of a line");
+  const std::string& separator = options_.separator;
+  if (separator.size() != 1 || separator.find_first_of("\"\r\n") != std::string::npos)
+    throw InvalidArgumentError(
+        "CSVLogger: the separator must be one character of ASCII, and neither a "
+        "quote nor the end of a line");
 }
 
 /// Reads the columns of an existing file.
 DISTRIBUTE_INLINE void CSVLogger::read_header() {
-  std::ifstream file(options_.filename, std::ios::binary);
-  std::string head(size_t(kept_), '\0');
-  file.read(head.data(), kept_);
-  head.resize(size_t(file.gcount()));
-  columns_ = train_internal::csv_cells(head, options_.separator);
-  columns_.erase(columns_.begin());  // the epoch
+  const data::CsvOptions options{.field_delim = options_.separator[0]};
+  data::data_internal::CsvReader file(options_.filename, options);
+  std::vector<std::string_view> cells;
+  if (file.next(cells)) columns_.assign(cells.begin() + 1, cells.end());  // behind the epoch
 }
 
 /// Keeps the file until the first epoch begins: only then it is known which rows to keep.

@@ -74,17 +74,6 @@ DISTRIBUTE_INLINE std::string with_point_zero(std::string text) {
   return text.find_first_not_of("0123456789") == text.npos ? text + ".0" : text;
 }
 
-/// Returns the shortest text that reads back as the same number. Source  Python's repr
-DISTRIBUTE_INLINE std::string shortest(double value) {
-  if (!std::isfinite(value)) return std::isnan(value) ? "nan" : "inf";
-  const bool fixed = value == 0 || (value >= 1e-4 && value < 1e16);
-  char text[64];
-  const auto end = std::to_chars(text, text + sizeof text, value,
-                                 fixed ? std::chars_format::fixed : std::chars_format::scientific)
-                       .ptr;
-  return fixed ? with_point_zero(std::string(text, end)) : std::string(text, end);
-}
-
 /// Formats a precision without a type: "%g" with a digit behind the point, which uses an exponent
 /// one power of ten earlier.
 DISTRIBUTE_INLINE std::string general(double value, int precision, const std::string& flag) {
@@ -103,7 +92,8 @@ DISTRIBUTE_INLINE std::string general(double value, int precision, const std::st
 DISTRIBUTE_INLINE std::string float_text(const NumberFormat& format, double value) {
   const std::string flag = format.alternate ? "#" : "";
   if (!format.type)
-    return format.precision < 0 ? shortest(value) : general(value, format.precision, flag);
+    return format.precision < 0 ? base_internal::python_number(value)
+                                : general(value, format.precision, flag);
   const bool percent = format.type == '%';
   const char type = percent ? 'f' : format.type == 'n' ? 'g' : format.type;
   const int precision = format.precision < 0 ? 6 : format.precision;
