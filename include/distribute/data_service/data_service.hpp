@@ -33,6 +33,15 @@ struct CrossTrainerCache {
   std::string trainer_id = {};  // of this trainer; readers with one id share its elements
 };
 
+/// Which workers a reader reads from. Auto is Any: a worker that stands in a trainer's process is
+/// one as all others. Source  the strings of target_workers in
+/// tf.data.experimental.service.distribute
+enum class TargetWorkers : uint8_t {
+  Auto,
+  Any,    // all of the service
+  Local,  // those of this process alone; elements of the others are not read
+};
+
 /// ClusterOptions::from_environment() with the token of DISTRIBUTE_DATA_SERVICE_TOKEN, if that is
 /// set, for trainers whose job has a token of its own.
 /// Throws  InvalidArgumentError for a token that can be guessed; what from_environment() throws.
@@ -53,6 +62,8 @@ struct ReadOptions {
   std::optional<int64_t> consumer_index = {}, num_consumers = {};
   /// Set in all readers of a job, or in none.
   std::optional<CrossTrainerCache> cross_trainer_cache = {};
+  /// With Local the program has a WorkerServer of its own. The same in all readers of a job.
+  TargetWorkers target_workers = TargetWorkers::Auto;
   /// Compresses elements on their way. Zlib is for slow networks: it costs the worker 10 to 35 ms
   /// of CPU time for a megabyte. Auto is None.
   io::Compression compression = io::Compression::Auto;

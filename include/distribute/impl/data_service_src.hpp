@@ -10,6 +10,7 @@
 #include <distribute/data_service/impl/dispatcher_state.ipp>
 #include <distribute/data_service/impl/dispatcher_workers.ipp>
 #include <distribute/data_service/impl/intervals.ipp>
+#include <distribute/data_service/impl/local_workers.ipp>
 #include <distribute/data_service/impl/pipelines.ipp>
 #include <distribute/data_service/impl/service_reader.ipp>
 #include <distribute/data_service/impl/service_task.ipp>

@@ -39,6 +39,7 @@ class Dispatcher {
   struct Reader {
     PeerPtr peer;
     int64_t index = -1;                    // of those that step together
+    bool local = false;                    // as in OpenRequest
     std::map<int64_t, uint64_t> reported;  // from tasks to generations
   };
   struct Readers {

@@ -108,10 +108,11 @@ struct OpenRequest {  // a consumer begins a pass
   uint64_t consumer = 0;
   int64_t consumer_index = 0, num_consumers = 0;  // as in TaskOrder
   bool cached = false;
+  bool local = false;  // it reads from workers of its process alone
   void fields(net::FieldVisitor& visit) {
     visit("job", job)("pass", pass)("dataset", dataset)("mode", mode, ShardingPolicy::Hint);
     visit("consumer", consumer)("consumer_index", consumer_index)("num_consumers", num_consumers);
-    visit("cached", cached);
+    visit("cached", cached)("local", local);
   }
 };
 struct OpenAnswer {

@@ -55,6 +55,7 @@ class ServiceReader {
   void read(const TaskPlace& place, TaskRead& read);
   void read_once(const TaskPlace& place, TaskRead& read);
   void take(const TaskPlace& place, TaskRead& read, const ElementsAnswer& answer, int64_t reserved);
+  bool is_source(const TaskPlace& place) const;
   bool has_ended() const;
   void leave(bool finished);
   void fail();

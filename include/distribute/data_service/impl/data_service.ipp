@@ -58,7 +58,8 @@ class ServiceStream final : public BatchStream {
                     options.processing_mode, value_or_throw(net::random_number()),
                     for_spec ? 0 : options.consumer_index.value_or(0),
                     for_spec ? 0 : options.num_consumers.value_or(0),
-                    !for_spec && options.cross_trainer_cache.has_value()});
+                    !for_spec && options.cross_trainer_cache.has_value(),
+                    options.target_workers == service::TargetWorkers::Local});
   }
 
   std::shared_ptr<const ServiceConnection> connection_;
@@ -100,6 +101,10 @@ DISTRIBUTE_INLINE void check_read_options(const service::ReadOptions& options) {
     throw InvalidArgumentError(
         str_cat("data service: max_outstanding_requests must be positive or -1, got ",
                 options.max_outstanding_requests));
+  if (options.target_workers == service::TargetWorkers::Local && options.num_consumers)
+    throw InvalidArgumentError(
+        "data service: readers that step together (num_consumers) have the same workers, so that "
+        "target_workers cannot be Local");
   if (options.compression == io::Compression::Gzip)
     throw InvalidArgumentError("data service: compression is Auto, None or Zlib, not Gzip");
   if (const auto& cache = options.cross_trainer_cache) {

@@ -84,6 +84,11 @@ DISTRIBUTE_INLINE OpenAnswer Dispatcher::open(const rpc::Call& call, const OpenR
       throw InvalidArgumentError(str_cat("the job \"", request.job, "\" has ",
                                          iteration.cached ? "a" : "no", " cross_trainer_cache; ",
                                          "set it in all of its readers, or in none"));
+    for (const auto& [number, reader] : readers_[id].by_number)
+      if (reader.local != request.local)
+        throw InvalidArgumentError(str_cat(
+            "the job \"", request.job, "\" has target_workers = ", reader.local ? "Local" : "Any",
+            ", not ", request.local ? "Local" : "Any"));
     if (iteration.pass == request.pass) found = id;
   }
   if (!found) found = make_iteration(request);
@@ -95,6 +100,7 @@ DISTRIBUTE_INLINE OpenAnswer Dispatcher::open(const rpc::Call& call, const OpenR
       throw AlreadyExistsError(str_cat("the job \"", request.job, "\" has a reader with ",
                                        "consumer_index = ", reader.index, " already"));
   readers[request.consumer].peer = call.shared_peer();
+  readers[request.consumer].local = request.local;
   readers[request.consumer].index = request.num_consumers ? request.consumer_index : -1;
   ++version_;
   changed_.notify_all();

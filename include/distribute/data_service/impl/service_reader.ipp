@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/threads.hpp>
 #include <distribute/cluster/cluster_role.hpp>
+#include <distribute/data_service/detail/local_workers.hpp>
 #include <distribute/data_service/detail/service_reader.hpp>
 #include <distribute/io/compression.hpp>
 
@@ -22,6 +23,10 @@ DISTRIBUTE_INLINE ServiceReader::ServiceReader(std::shared_ptr<rpc::JobTask> tas
                                                      : options.max_outstanding_requests),
       calls_(task_, options.service, options.cluster.startup_timeout),
       last_calls_(task_, options.service, options.cluster.shutdown_timeout) {
+  if (request_.local && !has_local_workers())
+    throw InvalidArgumentError(
+        "data service: target_workers = Local reads from workers of this process, which has none; "
+        "make a data::service::WorkerServer first");
   const auto opened = calls_.call<OpenAnswer>("open", request_);
   iteration_ = opened.iteration;
   over_ = left_ = opened.over;
@@ -40,9 +45,15 @@ DISTRIBUTE_INLINE ServiceReader::~ServiceReader() {
   leave(false);
 }
 
+/// Returns whether it reads the task, which may be one of a worker elsewhere.
+DISTRIBUTE_INLINE bool ServiceReader::is_source(const TaskPlace& place) const {
+  return !request_.local || is_local_worker(place.address);
+}
+
 DISTRIBUTE_INLINE bool ServiceReader::has_ended() const {
   bool some_ended = false;
   for (const TaskPlace& place : places_) {
+    if (!is_source(place)) continue;
     const auto read = reads_.find(place.task);
     const bool ended = read != reads_.end() && read->second.ended;
     if (!ended && place.state != TaskState::Gone) return false;
@@ -85,7 +96,9 @@ DISTRIBUTE_INLINE void ServiceReader::leave(bool finished) {
   std::unique_lock lock(mutex_);
   stopping_ = true;
   changed_.notify_all();
-  LeaveRequest request{iteration_, request_.consumer, finished, {}};
+  // Readers elsewhere have elements of their own workers, unless workers share the source.
+  const bool over = !request_.local || request_.mode == ShardingPolicy::Dynamic;
+  LeaveRequest request{iteration_, request_.consumer, finished && over, {}};
   for (auto& [task, read] : reads_) {
     stop_reading(lock, read);
     request.reports.push_back({task, read.generation, read.received});
@@ -112,7 +125,9 @@ DISTRIBUTE_INLINE void ServiceReader::follow() {
       const auto answer = calls_.call<FollowAnswer>("follow", request);
       request.version = answer.version;
       request.reports = move_to(answer.tasks);
-      const auto placed = [](const TaskPlace& place) { return place.state == TaskState::Running; };
+      const auto placed = [this](const TaskPlace& place) {
+        return place.state == TaskState::Running && is_source(place);
+      };
       if (std::any_of(answer.tasks.begin(), answer.tasks.end(), placed))
         report = net::Deadline::after_seconds(options_.cluster.report_interval);
       if (!report.passed()) continue;
@@ -134,7 +149,7 @@ DISTRIBUTE_INLINE std::vector<TaskReport> ServiceReader::move_to(
   for (const TaskPlace& place : places) {
     if (stopping_) break;
     TaskRead& now = reads_[place.task];
-    const bool running = place.state == TaskState::Running;
+    const bool running = place.state == TaskState::Running && is_source(place);
     if (!running || now.generation != place.generation) stop_reading(lock, now);
     if (now.generation != place.generation) now.requests = 0;
     now.generation = place.generation;

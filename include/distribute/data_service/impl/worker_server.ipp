@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/threads.hpp>
+#include <distribute/data_service/detail/local_workers.hpp>
 #include <distribute/data_service/detail/service_metrics.hpp>
 #include <distribute/data_service/detail/task_runner.hpp>
 #include <distribute/data_service/servers.hpp>
@@ -8,6 +9,7 @@
 #include <condition_variable>
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <thread>
 
 namespace distribute::data {
@@ -42,6 +44,7 @@ class Worker {
   bool stopping_ = false;
   std::exception_ptr failure_;
   std::thread thread_;
+  std::optional<LocalWorker> local_;
 };
 
 DISTRIBUTE_INLINE std::shared_ptr<DispatcherCalls> Worker::new_calls() const {
@@ -66,9 +69,11 @@ DISTRIBUTE_INLINE Worker::Worker(const service::WorkerConfig& config) : config_(
   task_ = start_task(kWorkerType, int(number_), std::move(listener), config.cluster);
   task_->rpc().add("elements", [this](const rpc::Call& call) { return elements(call); });
   thread_ = base_internal::start_thread("the worker's orders", [this] { run(); });
+  local_.emplace(address_);
 }
 
 DISTRIBUTE_INLINE Worker::~Worker() {
+  local_.reset();
   calls_->stop();
   {
     const std::lock_guard lock(mutex_);
