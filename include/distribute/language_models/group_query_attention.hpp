@@ -13,9 +13,28 @@
 
 namespace distribute::nn {
 
+/// How angles change where a model sees more positions than those of its first training. Names and
+/// formulas are those of "rope_scaling" of Hugging Face.
+/// "linear"   Divides all frequencies by `factor`.
+/// "dynamic"  Makes the wavelengths longer once a call has positions beyond the original ones. Keys
+///            that a cache holds keep the angles that they had.
+/// "llama3"   Divides low frequencies by `factor` and keeps high ones.
+/// "yarn"     Divides the frequencies that turn less than beta_slow times in the original positions
+///            and keeps those that turn more than beta_fast times; Peng et al. 2023.
+struct RopeScaling {
+  std::string rope_type = "default";
+  double factor = 1;
+  int64_t original_max_position_embeddings = 0;      // not of "linear"
+  double low_freq_factor = 1, high_freq_factor = 4;  // of "llama3"
+  double beta_fast = 32, beta_slow = 1;              // of "yarn"
+  double attention_factor = 0;  // of "yarn", multiplies the vectors; 0: 0.1 log(factor) + 1
+  bool truncate = true;         // of "yarn": the bounds between frequencies are whole numbers
+};
+
 struct RotaryEmbeddingOptions {  // options of RotaryEmbedding
   double max_wavelength = 10'000;
   double scaling_factor = 1;  // positions are divided by it
+  RopeScaling rope_scaling = {};
   std::string name = {};
 };
 
@@ -25,17 +44,18 @@ struct RotaryAngles {
 };
 
 /// Turns element i of the first half of a vector and element i of its second half by the angle
-/// position / scaling_factor / max_wavelength^(2 i / depth). The positions are 0, 1, 2, ... along
-/// the first axis behind the batch.
+/// position / scaling_factor / max_wavelength^(2 i / depth), which `rope_scaling` may change. The
+/// positions are 0, 1, 2, ... along the first axis behind the batch. Angles are rounded to float32
+/// where those programs round them.
 /// Shapes  [batch, steps, heads, depth] or [batch, steps, depth] -> the same; the depth is even.
-/// Throws  InvalidArgumentError for other shapes.
-/// Source  keras_hub.layers.RotaryEmbedding; Su et al. 2021
+/// Throws  InvalidArgumentError for other shapes, and options outside of their ranges.
+/// Source  keras_hub.layers.RotaryEmbedding, transformers.modeling_rope_utils; Su et al. 2021
 class RotaryEmbedding : public LayerOf<RotaryEmbeddingOptions> {
  public:
   explicit RotaryEmbedding(RotaryEmbeddingOptions options = {});
 
-  /// Returns the angles of vectors of this depth.
-  /// Shapes  positions int32 [batch or 1, steps].
+  /// Returns the angles of vectors of this depth. "dynamic" takes the largest of these positions
+  /// for the last one of the sequence. Shapes  positions int32 [batch or 1, steps].
   RotaryAngles angles(const Tensor& positions, int64_t depth) const;
   /// Turns x by these angles.
   static Tensor turn(const Tensor& x, const RotaryAngles& angles);

@@ -9,6 +9,8 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/slicing.hpp>
 
+#include <cmath>
+
 namespace distribute::nn::applications {
 
 /// Attention to the tokens before, then two dense layers; each adds to what came in.
@@ -21,7 +23,7 @@ class GPT2::Block : public Module {
                                                     .num_key_value_heads = o.num_heads}))),
         drop1_(add("drop_1", Dropout(o.dropout))),
         norm2_(add("ln_2", LayerNormalization({.epsilon = o.layer_norm_epsilon}))),
-        wide_(add("c_fc", Dense({.units = o.intermediate_dim, .activation = gelu_approximate}))),
+        wide_(add("c_fc", Dense({.units = o.intermediate_dim, .activation = o.activation}))),
         out_(add("c_proj", Dense({.units = o.hidden_dim}))),
         drop2_(add("drop_2", Dropout(o.dropout))) {}
 
@@ -82,11 +84,20 @@ DISTRIBUTE_INLINE std::vector<GPT2::Block*> GPT2::make_blocks() {
   return blocks;
 }
 
+/// The factor of a block's scores; unset: 1 / sqrt(size of a head).
+DISTRIBUTE_INLINE std::optional<double> GPT2::scale_of(size_t block) const {
+  if (options_.scale_attn_weights && !options_.scale_attn_by_inverse_layer_idx) return {};
+  const double size = double(options_.hidden_dim / options_.num_heads);
+  const double scale = options_.scale_attn_weights ? 1 / std::sqrt(size) : 1;
+  return options_.scale_attn_by_inverse_layer_idx ? scale / double(block + 1) : scale;
+}
+
 DISTRIBUTE_INLINE Tensor GPT2::features(const Tensor& tokens, const AttentionStep& step,
                                         KeyValueCache* cache, CallOptions options) {
   Tensor x = dropout_(tokens_(tokens) + places_(step.positions), options);
   x = through_blocks(x, blocks_.size(), step, cache, options_.recompute_grad,
-                     [this, options](size_t i, const Tensor& in, const AttentionStep& own) {
+                     [this, options](size_t i, const Tensor& in, AttentionStep own) {
+                       own.masks.scale = scale_of(i);
                        return blocks_[i]->run(in, own, options);
                      });
   return norm_(x, options);
@@ -96,11 +107,26 @@ DISTRIBUTE_INLINE Tensor GPT2::logits(const Tensor& features, CallOptions) {
   return language_models_internal::scores_of_table(features, tokens_.merged_weight());
 }
 
+namespace language_models_internal {
+
+DISTRIBUTE_INLINE ActivationFunction gpt2_activation(const ModelConfig& config) {
+  constexpr const char* kKey = "activation_function";
+  config.want_one_of(kKey, {"gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu", "gelu_python",
+                            "relu", "silu", "swish", "tanh"});
+  const std::string name = config.text(kKey, "gelu_new");
+  if (name == "relu") return nn::relu;
+  if (name == "tanh") return distribute::tanh;
+  if (name == "silu" || name == "swish") return nn::silu;
+  return name == "gelu" || name == "gelu_python" ? nn::gelu : gelu_approximate;
+}
+
+}  // namespace language_models_internal
+
 DISTRIBUTE_INLINE GPT2Options gpt2_options(const std::string& config_path) {
   const language_models_internal::ModelConfig config(config_path, {"gpt2"});
-  config.want("activation_function", "gelu_new");
-  config.want("scale_attn_by_inverse_layer_idx", false);
   config.want("tie_word_embeddings", true);
+  config.want("add_cross_attention", false);
+  config.want_none("quantization_config");
   return {.vocabulary_size = config.integer("vocab_size", 50'257),
           .num_layers = config.integer("n_layer", 12),
           .num_heads = config.integer("n_head", 12),
@@ -108,7 +134,10 @@ DISTRIBUTE_INLINE GPT2Options gpt2_options(const std::string& config_path) {
           .intermediate_dim = config.integer("n_inner", 0),
           .dropout = config.number("resid_pdrop", 0.1),
           .max_sequence_length = config.integer("n_positions", 1'024),
-          .layer_norm_epsilon = config.number("layer_norm_epsilon", 1e-5)};
+          .layer_norm_epsilon = config.number("layer_norm_epsilon", 1e-5),
+          .activation = language_models_internal::gpt2_activation(config),
+          .scale_attn_weights = config.flag("scale_attn_weights", true),
+          .scale_attn_by_inverse_layer_idx = config.flag("scale_attn_by_inverse_layer_idx", false)};
 }
 
 DISTRIBUTE_INLINE saving::NameRules gpt2_names() {
