@@ -3,6 +3,7 @@
 write DIR    writes the folders gpt2 and llama (config.json, model.safetensors, io.safetensors) and
              answers.json: greedy texts and probabilities of tokens to come
 variants DIR writes variants.json: changes of config.json and what they give with the same weights;
+             dropout.json: logits in training where all of one kind is dropped;
              and the folder qwen2, whose weights have biases
 check DIR    opens the folders that the test wrote and compares the logits
 
@@ -179,6 +180,25 @@ def variants(directory):
         answers = {name: variant(directory, name, scratch) for name in VARIANTS}
     with open(f"{directory}/variants.json", "w", encoding="ascii") as file:
         json.dump(rounded(answers), file)
+    with open(f"{directory}/dropout.json", "w", encoding="ascii") as file:
+        json.dump(rounded({key: dropped(directory, key) for key in DROPPED}), file)
+
+
+DROPPED = {"embd_pdrop": "gpt2", "attn_pdrop": "gpt2", "resid_pdrop": "gpt2",
+           "attention_dropout": "llama"}
+
+
+def dropped(directory, key):
+    """Logits in training where all elements of one kind are dropped, and no others."""
+    base = DROPPED[key]
+    rates = {other: 0.0 for other, of in DROPPED.items() if of == base} | {key: 1.0}
+    config = transformers.AutoConfig.from_pretrained(
+        f"{directory}/{base}", attn_implementation="eager", **rates)
+    model = transformers.AutoModelForCausalLM.from_pretrained(
+        f"{directory}/{base}", config=config, dtype=torch.float32).train()
+    x = torch.arange(18).reshape(2, 9)
+    with torch.no_grad():
+        return {"base": base, "logits": model(x).logits.flatten().tolist()}
 
 
 def rounded(value):

@@ -21,7 +21,9 @@ struct GPT2Options {  // options of GPT2; the defaults are those of the smallest
   int64_t num_heads = 12;
   int64_t hidden_dim = 768;
   int64_t intermediate_dim = 0;  // of the feed-forward part; 0: four times hidden_dim
-  double dropout = 0.1;          // of the embedding and of what each part adds
+  double dropout = 0.1;          // of what each part adds
+  std::optional<double> embedding_dropout = {};  // of the embedding; unset: dropout
+  std::optional<double> attention_dropout = {};  // of the probabilities; unset: dropout
   int64_t max_sequence_length = 1'024;
   double layer_norm_epsilon = 1e-5;
   ActivationFunction activation = gelu_approximate;  // of the feed-forward part

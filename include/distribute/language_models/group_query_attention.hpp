@@ -4,6 +4,7 @@
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/dropout.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/ops/sequence.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -101,6 +102,8 @@ struct GroupQueryAttentionOptions {  // options of GroupQueryAttention
   std::optional<bool> use_output_bias = {};  // of the last product; unset: use_bias
   bool use_causal_mask = false;
   std::optional<RotaryEmbeddingOptions> rotary = {};  // turns queries and keys
+  double dropout = 0;                                 // of the probabilities, in training
+  std::optional<uint64_t> seed = {};                  // of the dropout; unset: the next one
   Initializer kernel_initializer = initializers::glorot_uniform();
   Initializer bias_initializer = initializers::zeros();
   std::string name = {};
@@ -114,12 +117,13 @@ struct GroupQueryAttentionOptions {  // options of GroupQueryAttention
 /// Source  tf.keras.layers.GroupQueryAttention; Ainslie et al. 2023
 class GroupQueryAttention : public LayerOf<GroupQueryAttentionOptions> {
  public:
-  /// Throws  InvalidArgumentError for sizes below 1, and heads that do not divide each other.
+  /// Throws  InvalidArgumentError for sizes below 1, heads that do not divide each other, and a
+  ///         dropout outside [0, 1).
   explicit GroupQueryAttention(GroupQueryAttentionOptions options);
 
   /// Lets each step of x attend to the steps before it and to itself. `step` gives the positions of
   /// these steps, the masks and the earlier keys and values.
-  Tensor attend(const Tensor& x, const AttentionStep& step);
+  Tensor attend(const Tensor& x, const AttentionStep& step, CallOptions options = {});
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
@@ -129,6 +133,7 @@ class GroupQueryAttention : public LayerOf<GroupQueryAttentionOptions> {
   EinsumDense& product(const std::string& name, int64_t heads);
 
   std::optional<RotaryEmbedding> rotary_;
+  std::optional<Dropout> dropout_;
   EinsumDense *query_, *key_, *value_;
   EinsumDense* output_ = nullptr;  // made at the first call, as it has the width of the input
 };

@@ -32,7 +32,8 @@ struct LlamaOptions {  // options of Llama; the defaults are those of Llama 2 wi
   std::optional<bool> attention_output_bias = {};  // of the product behind; unset: attention_bias
   bool mlp_bias = false;
   double layer_norm_epsilon = 1e-6;
-  double dropout = 0;  // of what each part adds
+  double dropout = 0;                            // of what attention adds
+  std::optional<double> attention_dropout = {};  // of the probabilities; unset: dropout
   int64_t max_sequence_length = 4'096;
   bool tie_embeddings = false;  // the head is the embedding
   bool recompute_grad = false;  // activations of blocks are computed again in the backward pass

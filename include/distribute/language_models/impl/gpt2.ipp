@@ -18,9 +18,11 @@ class GPT2::Block : public Module {
  public:
   explicit Block(const GPT2Options& o)
       : norm1_(add("ln_1", LayerNormalization({.epsilon = o.layer_norm_epsilon}))),
-        attention_(add("attn", GroupQueryAttention({.head_dim = o.hidden_dim / o.num_heads,
-                                                    .num_query_heads = o.num_heads,
-                                                    .num_key_value_heads = o.num_heads}))),
+        attention_(
+            add("attn", GroupQueryAttention({.head_dim = o.hidden_dim / o.num_heads,
+                                             .num_query_heads = o.num_heads,
+                                             .num_key_value_heads = o.num_heads,
+                                             .dropout = o.attention_dropout.value_or(o.dropout)}))),
         drop1_(add("drop_1", Dropout(o.dropout))),
         norm2_(add("ln_2", LayerNormalization({.epsilon = o.layer_norm_epsilon}))),
         wide_(add("c_fc", Dense({.units = o.intermediate_dim, .activation = o.activation}))),
@@ -28,7 +30,7 @@ class GPT2::Block : public Module {
         drop2_(add("drop_2", Dropout(o.dropout))) {}
 
   Tensor run(const Tensor& x, const AttentionStep& step, CallOptions options) {
-    const Tensor y = x + drop1_(attention_.attend(norm1_(x, options), step), options);
+    const Tensor y = x + drop1_(attention_.attend(norm1_(x, options), step, options), options);
     return y + drop2_(out_(wide_(norm2_(y, options), options), options), options);
   }
 
@@ -73,7 +75,7 @@ DISTRIBUTE_INLINE GPT2::GPT2(GPT2Options options)
                   Embedding({.input_dim = options_.max_sequence_length,
                              .output_dim = options_.hidden_dim,
                              .embeddings_initializer = initializers::random_normal(0.0f, 0.02f)}))),
-      dropout_(add("drop", Dropout(options_.dropout))),
+      dropout_(add("drop", Dropout(options_.embedding_dropout.value_or(options_.dropout)))),
       blocks_(make_blocks()),
       norm_(add("ln_f", LayerNormalization({.epsilon = options_.layer_norm_epsilon}))) {}
 
@@ -133,6 +135,8 @@ DISTRIBUTE_INLINE GPT2Options gpt2_options(const std::string& config_path) {
           .hidden_dim = config.integer("n_embd", 768),
           .intermediate_dim = config.integer("n_inner", 0),
           .dropout = config.number("resid_pdrop", 0.1),
+          .embedding_dropout = config.number("embd_pdrop", 0.1),
+          .attention_dropout = config.number("attn_pdrop", 0.1),
           .max_sequence_length = config.integer("n_positions", 1'024),
           .layer_norm_epsilon = config.number("layer_norm_epsilon", 1e-5),
           .activation = language_models_internal::gpt2_activation(config),

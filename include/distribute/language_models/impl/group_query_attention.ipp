@@ -21,6 +21,10 @@ DISTRIBUTE_INLINE GroupQueryAttention::GroupQueryAttention(GroupQueryAttentionOp
         " and num_key_value_heads ", o.num_key_value_heads, " must be positive"));
   if (o.num_query_heads % o.num_key_value_heads)
     throw InvalidArgumentError("`num_query_heads` must be divisible by `num_key_value_heads`.");
+  if (!(o.dropout >= 0 && o.dropout < 1))
+    throw InvalidArgumentError(
+        str_cat("GroupQueryAttention: dropout must be in [0, 1), got ", o.dropout));
+  if (o.dropout > 0) dropout_.emplace(DropoutOptions{.rate = o.dropout, .seed = o.seed});
   if (o.rotary) rotary_.emplace(*o.rotary);
   query_ = &product("query", o.num_query_heads);
   key_ = &product("key", o.num_key_value_heads);
@@ -73,7 +77,8 @@ DISTRIBUTE_INLINE void KeyValues::append(const Tensor& keys, const Tensor& value
   steps_ = wanted;
 }
 
-DISTRIBUTE_INLINE Tensor GroupQueryAttention::attend(const Tensor& x, const AttentionStep& step) {
+DISTRIBUTE_INLINE Tensor GroupQueryAttention::attend(const Tensor& x, const AttentionStep& step,
+                                                     CallOptions options) {
   const std::vector<Tensor> inputs{x};
   return enter(inputs, [&] {
     Tensor q = (*query_)(x), k = (*key_)(x), v = (*value_)(x);
@@ -83,9 +88,10 @@ DISTRIBUTE_INLINE Tensor GroupQueryAttention::attend(const Tensor& x, const Atte
       q = RotaryEmbedding::turn(q, angles);
       k = RotaryEmbedding::turn(k, angles);
     }
-    if (!step.kept) return (*output_)(dot_product_attention(q, k, v, step.masks));
-    step.kept->append(k, v, step.room);
     AttentionOptions masks = step.masks;
+    if (dropout_) dropout_->drop_probabilities(masks, options);
+    if (!step.kept) return (*output_)(dot_product_attention(q, k, v, masks));
+    step.kept->append(k, v, step.room);
     masks.key_value_seq_length = step.kept->steps();
     return (*output_)(dot_product_attention(q, step.kept->keys(), step.kept->values(), masks));
   });
@@ -107,10 +113,13 @@ DISTRIBUTE_INLINE void GroupQueryAttention::build(const Shape& input) {
 }
 
 DISTRIBUTE_INLINE Tensor GroupQueryAttention::call(const Tensor& x, CallOptions options) {
-  return attend(x, {.positions = reshape(range(int32_t(x.shape()[1])), {1, x.shape()[1]}),
-                    .masks = {.is_causal = options_.use_causal_mask,
-                              .query_mask = options.mask,
-                              .key_mask = options.mask}});
+  return attend(x,
+                {.positions = reshape(range(int32_t(x.shape()[1])), {1, x.shape()[1]}),
+                 .masks = {.is_causal = options_.use_causal_mask,
+                           .query_mask = options.mask,
+                           .key_mask = options.mask,
+                           .zeros_without_keys = options_.dropout > 0}},
+                options);
 }
 
 DISTRIBUTE_INLINE SwiGLU::SwiGLU(SwiGLUOptions options)

@@ -33,8 +33,8 @@ class Llama::Block : public Module {
         dropout_(add("dropout", Dropout(o.dropout))) {}
 
   Tensor run(const Tensor& x, const AttentionStep& step, CallOptions options) {
-    const Tensor y = x + dropout_(attention_.attend(norm1_(x, options), step), options);
-    return y + dropout_(gated_(norm2_(y, options), options), options);
+    const Tensor y = x + dropout_(attention_.attend(norm1_(x, options), step, options), options);
+    return y + gated_(norm2_(y, options), options);
   }
 
  private:
@@ -47,6 +47,7 @@ class Llama::Block : public Module {
                                          .num_key_value_heads = o.num_key_value_heads,
                                          .use_bias = o.attention_bias,
                                          .use_output_bias = o.attention_output_bias};
+    attention.dropout = o.attention_dropout.value_or(o.dropout);
     attention.rotary = language_models_internal::rotary_options(o);
     return attention;
   }
@@ -219,6 +220,7 @@ DISTRIBUTE_INLINE LlamaOptions llama_options(const std::string& config_path) {
                          config.is_null("num_key_value_heads") ? heads : otherwise.key_value_heads),
       .head_dim = config.integer("head_dim", 0),
       .layer_norm_epsilon = config.number("rms_norm_eps", 1e-6),
+      .attention_dropout = config.number("attention_dropout", 0),
       .max_sequence_length = config.integer("max_position_embeddings", otherwise.positions),
       .tie_embeddings = config.flag("tie_word_embeddings", false)};
   read_rope(config, o);
