@@ -103,6 +103,23 @@ TEST_CASE("GPT2 and Llama give the logits of transformers", "[language_models]")
     SKIP("there are no transformers for Python (DISTRIBUTE_TORCH_PYTHON)");
 }
 
+TEST_CASE("transformers opens models in several files", "[language_models]") {
+  const TemporaryDirectory own;
+  for (const std::string name : {"gpt2", "llama"}) {
+    std::filesystem::create_directories(own / name);
+    for (const char* part : {"/config.json", "/io.safetensors"})
+      std::filesystem::copy(file(name + part), own / (name + part));
+    const auto model = loaded(name);
+    saving::save_weights(*model, own / (name + "/model.safetensors"),
+                         {.names = names_of(name), .max_shard_bytes = 10'000});
+    CHECK(std::filesystem::exists(own / (name + "/model.safetensors.index.json")));
+    CHECK_FALSE(std::filesystem::exists(own / (name + "/model.safetensors")));
+  }
+  if (!run_torch_script("language_models/transformers_models.py", "check " + own.path(),
+                        own / "log"))
+    SKIP("there are no transformers for Python (DISTRIBUTE_TORCH_PYTHON)");
+}
+
 TEST_CASE("a SavedModel of both models gives the same logits", "[language_models]") {
   const TemporaryDirectory own;
   for (const std::string name : {"gpt2", "llama"}) {
