@@ -55,9 +55,13 @@ class RotaryEmbedding : public LayerOf<RotaryEmbeddingOptions> {
  public:
   explicit RotaryEmbedding(RotaryEmbeddingOptions options = {});
 
-  /// Returns the angles of vectors of this depth. "dynamic" takes the largest of these positions
-  /// for the last one of the sequence. Shapes  positions int32 [batch or 1, steps].
+  /// Returns the angles of vectors of this depth. "dynamic" takes the largest position for the end
+  /// of the sequence.
+  /// Shapes  positions int32 [batch or 1, steps].
   RotaryAngles angles(const Tensor& positions, int64_t depth) const;
+  /// Returns them by operations, for positions that are an input of a function to export.
+  /// Throws  UnimplementedError for "dynamic".
+  RotaryAngles angles_by_operations(const Tensor& positions, int64_t depth) const;
   /// Turns x by these angles.
   static Tensor turn(const Tensor& x, const RotaryAngles& angles);
 
@@ -71,6 +75,15 @@ class RotaryEmbedding : public LayerOf<RotaryEmbeddingOptions> {
 /// rest. Thread-compatible.
 class KeyValues {
  public:
+  KeyValues() = default;
+  /// Holds tensors whose room stays as it is: a call's steps get the places [batch, steps] in them,
+  /// by operations that exported files can have.
+  KeyValues(Tensor keys, Tensor values, Tensor places)
+      : keys_(std::move(keys)),
+        values_(std::move(values)),
+        places_(std::move(places)),
+        steps_(keys_.shape()[1]) {}
+
   /// Number of steps that it has.
   int64_t steps() const { return steps_; }
   /// Adds steps, which no tape follows. Where these have no room, it makes room for `room` steps,
@@ -82,12 +95,14 @@ class KeyValues {
 
  private:
   Tensor keys_, values_;
+  Tensor places_;  // of the steps of the call; empty: behind those that are there
   int64_t steps_ = 0;
 };
 
 /// Says where the steps of a call stand, and which earlier ones they may attend to.
 struct AttentionStep {
   Tensor positions = {};        // int32 [batch or 1, steps]
+  bool by_operations = false;   // the positions are an input of a function to export
   AttentionOptions masks = {};  // over the kept steps and those of the call; a key mask over all
   RotaryAngles angles = {};     // of the positions; empty: computed anew
   KeyValues* kept = nullptr;    // gets the steps of the call; null: there are no earlier steps

@@ -58,6 +58,7 @@ class Llama : public CausalLM {
   DISTRIBUTE_INLINE Tensor features(const Tensor& tokens, const AttentionStep& step,
                                     KeyValueCache* cache, CallOptions options) override;
   DISTRIBUTE_INLINE Tensor logits(const Tensor& features, CallOptions options) override;
+  Tensor within_window(int64_t steps, const KeyValueCache* cache) const;
   std::string kind() const override { return "llama"; }
 
   LlamaOptions options_;

@@ -79,16 +79,6 @@ DISTRIBUTE_INLINE LlamaOptions completed(LlamaOptions o) {
   return o;
 }
 
-/// Which keys are at most `window` - 1 steps before a step. The steps are the last of the keys.
-/// Shapes  -> bool [1, steps, keys].
-DISTRIBUTE_INLINE Tensor window_mask(int64_t steps, int64_t keys, int64_t window) {
-  Tensor seen = Tensor::empty({1, steps, keys}, DType::Bool, Device{});
-  bool* out = seen.mutable_data<bool>();
-  for (int64_t s = keys - steps; s < keys; ++s)
-    for (int64_t k = 0; k < keys; ++k) *out++ = k > s - window;
-  return seen.to(current_device());
-}
-
 }  // namespace language_models_internal
 
 DISTRIBUTE_INLINE Llama::Llama(LlamaOptions options)
@@ -112,16 +102,24 @@ DISTRIBUTE_INLINE std::vector<Llama::Block*> Llama::make_blocks() {
   return blocks;
 }
 
+/// Which keys each step sees by the window; an empty tensor where it sees all before it.
+DISTRIBUTE_INLINE Tensor Llama::within_window(int64_t steps, const KeyValueCache* cache) const {
+  const int64_t window = options_.sliding_window;
+  if (window == 0) return {};
+  if (cache) return cache->within(window, steps);
+  if (steps <= window) return {};
+  const Tensor all = range(int32_t(steps));
+  return greater(reshape(all, {1, 1, steps}), reshape(all - int32_t(window), {1, steps, 1}));
+}
+
 DISTRIBUTE_INLINE Tensor Llama::features(const Tensor& tokens, const AttentionStep& given,
                                          KeyValueCache* cache, CallOptions options) {
   Tensor x = tokens_(tokens);
   AttentionStep step = given;
-  step.angles = rotary_.angles(step.positions, options_.head_dim);
-  const int64_t steps = tokens.shape()[1], keys = cache ? cache->steps() : steps;
-  if (options_.sliding_window > 0 && keys > options_.sliding_window) {
-    const Tensor near = language_models_internal::window_mask(steps, keys, options_.sliding_window);
+  step.angles = step.by_operations ? rotary_.angles_by_operations(step.positions, options_.head_dim)
+                                   : rotary_.angles(step.positions, options_.head_dim);
+  if (const Tensor near = within_window(tokens.shape()[1], cache))
     step.masks.mask = step.masks.mask ? logical_and(step.masks.mask, near) : near;
-  }
   x = through_blocks(x, blocks_.size(), step, cache, options_.recompute_grad,
                      [this, options](size_t i, const Tensor& in, const AttentionStep& own) {
                        return blocks_[i]->run(in, own, options);

@@ -144,6 +144,20 @@ DISTRIBUTE_INLINE RotaryAngles RotaryEmbedding::angles(const Tensor& positions,
   return {Tensor(shape, cosines), Tensor(shape, sines)};
 }
 
+DISTRIBUTE_INLINE RotaryAngles RotaryEmbedding::angles_by_operations(const Tensor& positions,
+                                                                     int64_t depth) const {
+  if (options_.rope_scaling.rope_type == "dynamic")
+    throw UnimplementedError(str_cat("RotaryEmbedding '", name(),
+                                     "': frequencies of 'dynamic' follow the longest sequence, ",
+                                     "which an exported file cannot do"));
+  const auto frequencies = language_models_internal::frequencies_of(options_, depth, 0);
+  const float length = language_models_internal::length_of_vectors(options_.rope_scaling);
+  const Tensor row(Shape{1, 1, 1, depth / 2}, frequencies);
+  const Tensor at = reshape(cast(positions, DType::Float32), {-1, positions.shape()[1], 1, 1});
+  const Tensor angles = at / float(options_.scaling_factor) * row;
+  return {cos(angles) * length, sin(angles) * length};
+}
+
 DISTRIBUTE_INLINE Tensor RotaryEmbedding::turn(const Tensor& x, const RotaryAngles& angles) {
   const std::vector<Tensor> halves = split(x, 2, -1);
   const Tensor cosines = cast(angles.cosines, x.dtype()).to(x.device());
