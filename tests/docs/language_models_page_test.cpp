@@ -2,12 +2,15 @@
 #include <distribute/distribute.hpp>
 #include <distribute/language_models.hpp>
 #include <distribute/preprocessing.hpp>
+#include <distribute/saved_model.hpp>
 #include <distribute/saving.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_close.hpp>
 #include <tests/support/source_dir.hpp>
 #include <tests/support/temporary_directory.hpp>
+
+#include <filesystem>
 
 namespace dist = distribute;
 
@@ -53,4 +56,25 @@ TEST_CASE("the page fine-tunes a model by LoRA", "[docs][language_models][lora]"
   dist::saving::load_weights(merged, out + "/model.safetensors", {.names = apps::llama_names()});
   const auto wanted = model(x).to_vector();
   check_close(merged(x), {wanted.begin(), wanted.end()}, 1e-4);
+}
+
+TEST_CASE("the page exports a model with the tensors of its cache", "[docs][language_models]") {
+  const TemporaryDirectory own;
+  const std::string& out = own.path();
+  namespace apps = dist::applications;
+  apps::Llama model({.vocabulary_size = 20,
+                     .num_layers = 1,
+                     .num_query_heads = 2,
+                     .hidden_dim = 8,
+                     .intermediate_dim = 8,
+                     .num_key_value_heads = 1,
+                     .max_sequence_length = 64});
+  model(dist::zeros({1, 1}, dist::DType::Int32));
+  for (const int64_t steps : {32, 1}) {  // the longest prompt, then one token at a time
+    const auto step = apps::cached_step(model, steps, 64);
+    const std::string name = steps == 1 ? "/step.onnx" : "/prompt.onnx";
+    dist::saved_model::export_onnx(step.function, out + name, {.inputs = step.inputs});
+  }
+  CHECK(std::filesystem::exists(out + "/step.onnx"));
+  CHECK(std::filesystem::exists(out + "/prompt.onnx"));
 }

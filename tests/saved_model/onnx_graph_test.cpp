@@ -117,7 +117,7 @@ TEST_CASE("elementwise operations and paddings stay in the layout of the convolu
 
 TEST_CASE("inputs and outputs have a batch of any size", "[saved_model][onnx_graph]") {
   const auto graph = lower([](const Tensor& x) { return reshape(x, {-1, 2, 3}); }, {-1, 6});
-  const auto tensor = proto::one(proto::one(graph.output, 2), 1);
+  const auto tensor = proto::one(proto::one(graph.outputs.at(0), 2), 1);
   CHECK(proto::number(tensor, 1) == 1);
   const auto dims = proto::all(proto::one(tensor, 2), 1);
   REQUIRE(dims.size() == 3);

@@ -145,4 +145,23 @@ def resnet(directory):
     return save_file({"x": x, "y": y}, f"{directory}/resnet.io.safetensors")
 
 
-{"write": write, "check": check, "resnet": resnet}[sys.argv[1]](sys.argv[2])
+def shards(directory):
+    """Opens the files of an index as transformers does, and prints what they hold."""
+    from safetensors import safe_open
+    with open(f"{directory}/model.safetensors.index.json", encoding="ascii") as file:
+        index = json.load(file)
+    bytes_of_all = 0
+    for name in sorted(set(index["weight_map"].values())):
+        with safe_open(f"{directory}/{name}", framework="pt") as file:
+            wanted = {key for key, own in index["weight_map"].items() if own == name}
+            if set(file.keys()) != wanted:
+                sys.exit(f"{name} has {sorted(file.keys())}, the index says {sorted(wanted)}")
+            for key in file.keys():
+                value = file.get_tensor(key)
+                bytes_of_all += value.numel() * value.element_size()
+                print(key, list(value.shape), float(value.sum()))
+    if bytes_of_all != index["metadata"]["total_size"]:
+        sys.exit(f"{bytes_of_all} bytes, the index says {index['metadata']}")
+
+
+{"write": write, "check": check, "resnet": resnet, "shards": shards}[sys.argv[1]](sys.argv[2])

@@ -248,6 +248,28 @@ TEST_CASE("names with something in front are found, and all names can be changed
   }
 }
 
+TEST_CASE("names that lack what the rules have in front are found", "[saving][torch]") {
+  const TemporaryDirectory own;
+  nn::Sequential model(nn::Dense({.units = 3}));
+  model(zeros({1, 4}));
+  NameRules rules = torch_names();
+  rules.rename = [](const std::string& name) { return "base.h." + name; };
+  const std::string path = own / "m.safetensors";
+  for (const char* front : {"", "h.", "base.h.", "other."}) {
+    INFO(front);
+    model.variables()[0].assign(zeros({4, 3}));
+    st::save_file(
+        {{str_cat(front, "0.weight"), ones({3, 4})}, {str_cat(front, "0.bias"), zeros({3})}}, path);
+    if (std::string(front) == "other.") {
+      CHECK_THROWS_SAYING(load_weights(model, path, {.names = rules}), NotFoundError,
+                          "there is no 'base.h.0.weight'");
+      continue;
+    }
+    CHECK(load_weights(model, path, {.names = rules}).unused.empty());
+    CHECK(reduce_sum(model.variables()[0].value()).item<float>() == 12);
+  }
+}
+
 TEST_CASE("errors name the nearest tensor and both shapes, and nothing is assigned",
           "[saving][torch]") {
   const TemporaryDirectory own;

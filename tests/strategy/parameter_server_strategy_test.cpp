@@ -1,4 +1,5 @@
 #include <distribute/distribute.hpp>
+#include <distribute/parameter_server/detail/server_metrics.hpp>
 #include <distribute/strategy/detail/parameter_server_extended.hpp>
 
 #include <tests/strategy/server_cluster.hpp>
@@ -12,6 +13,7 @@
 #include <future>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -533,6 +535,59 @@ TEST_CASE("embeddings fetch their rows alone, and update no others",
   std::map<int64_t, float> change{{0, 1}, {3, 2}, {50, 1}, {99, 1}};
   for (size_t i = 0; i < after.size(); ++i)
     CHECK(after[i] == Approx(before[i] - change[int64_t(i / 4)]).margin(1e-6));
+}
+
+namespace {
+
+int64_t requests(const char* name) {
+  return parameter_server::server_metrics().requests.get_cell({name}).value();
+}
+
+/// A table that is also the head, and a layer with LoRA between.
+struct TiedModel {
+  nn::Embedding table{{.input_dim = 100, .output_dim = 8}};
+  nn::Dense query{{.units = 8}};
+
+  Tensor operator()(const Tensor& ids) {
+    return matmul(query(table(ids)), table.merged_weight(), {.transpose_b = true});
+  }
+  std::vector<Variable> trained() const { return {query.lora_a(), query.lora_b()}; }
+};
+
+}  // namespace
+
+TEST_CASE("of a model with LoRA frozen weights come once, and its matrices travel",
+          "[strategy][parameter_server][lora]") {
+  ServerCluster cluster(1, 2);
+  ParameterServerStrategy strategy(cluster.resolver("worker", 0));
+  const auto scope = strategy.scope();
+  random::set_seed(8);
+  TiedModel model;
+  const Tensor ids({5}, std::vector<int64_t>{99, 3, 3, 50, 0});
+  model.table.ensure_built({5});
+  model.query.ensure_built({5, 8});
+  model.query.enable_lora(2);
+  model.table.set_trainable(false);
+  const Variable table = model.table.embeddings(), kernel = model.query.lora_weight();
+  optim::Adam adam({.learning_rate = 0.1f});
+  std::set<const void*> tables, kernels, matrices;
+  std::vector<int64_t> gathers;
+  for (int step = 0; step < 4; ++step) {
+    const int64_t gathered = requests("gather");
+    strategy.run([&] {
+      GradientTape tape;
+      const Tensor loss = reduce_mean(square(model(ids) - 1.0f));
+      tables.insert(table.value().array().bytes());
+      kernels.insert(kernel.value().array().bytes());
+      matrices.insert(model.query.lora_b().value().array().bytes());
+      adam.minimize(loss, model.trained(), tape);
+    });
+    gathers.push_back(requests("gather") - gathered);
+  }
+  CHECK(tables.size() == 1);  // the server answers that its value has not changed
+  CHECK(kernels.size() == 1);
+  CHECK(matrices.size() > 1);
+  CHECK(gathers == std::vector<int64_t>{1, 0, 0, 0});  // later steps know that they read it whole
 }
 
 TEST_CASE("functions of a coordinator run, reduce and create", "[strategy][parameter_server]") {

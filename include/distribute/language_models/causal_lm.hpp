@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace distribute::nn::applications {
@@ -23,13 +25,24 @@ class KeyValueCache {
   explicit KeyValueCache(std::vector<int64_t> padding = {}, int64_t room = 0)
       : padding_(std::move(padding)), room_(room) {}
 
+  /// Holds tensors of all layers with one fixed room, for a single call whose steps have these
+  /// positions, which are an input of a function to export.
+  /// Shapes  positions int32 [batch, steps].
+  KeyValueCache(std::vector<KeyValues> layers, Tensor positions)
+      : room_(layers.at(0).steps()), layers_(std::move(layers)), positions_(std::move(positions)) {}
+
   /// Number of steps that it has.
   int64_t steps() const { return steps_; }
+  /// Number of layers whose keys and values it has.
+  size_t num_layers() const { return layers_.size(); }
   /// Begins a call with more steps: their positions within their sequences, and what they see.
   /// Throws  InvalidArgumentError for a batch of another size.
   AttentionStep begin(int64_t batch, int64_t steps);
   /// Keys and values of a layer.
   KeyValues& layer(size_t number);
+  /// Which of the kept steps are less than `window` before each of the last `steps`; an empty
+  /// tensor where all are. Shapes  -> bool [batch or 1, steps, kept steps].
+  Tensor within(int64_t window, int64_t steps) const;
 
  private:
   Tensor positions(int64_t batch, int64_t steps) const;
@@ -40,6 +53,7 @@ class KeyValueCache {
   int64_t room_, steps_ = 0;
   Tensor counts_;  // bool [batch, room]: the steps that are no padding
   std::vector<KeyValues> layers_;
+  Tensor positions_;  // of the steps of the only call, where the room is fixed
 };
 
 /// Base of decoder-only language models: token numbers to logits of the token after each. Rows
@@ -55,6 +69,10 @@ class CausalLM : public Module {
   /// Shapes  int32 or int64 [batch, steps] -> float32 [batch, vocabulary].
   /// Throws  InvalidArgumentError for more steps than the model has positions.
   Tensor next_logits(const Tensor& tokens, KeyValueCache& cache);
+
+  /// Goes on as next_logits(), and returns the logits behind each of the steps.
+  /// Shapes  int32 or int64 [batch, steps] -> float32 [batch, steps, vocabulary].
+  Tensor all_logits(const Tensor& tokens, KeyValueCache& cache);
 
   /// Number of different tokens, and the most tokens of a sequence.
   virtual int64_t vocabulary_size() const = 0;
@@ -80,6 +98,7 @@ class CausalLM : public Module {
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& tokens, CallOptions options) override;
   void check_length(int64_t steps) const;
+  Tensor features_behind(const Tensor& tokens, KeyValueCache& cache);
 };
 
 }  // namespace distribute::nn::applications
@@ -135,6 +154,25 @@ struct GenerateOptions {  // options of generate()
 std::vector<std::vector<int64_t>> generate(CausalLM& model,
                                            const std::vector<std::vector<int64_t>>& prompts,
                                            const GenerateOptions& options = {});
+
+/// A function of several tensors for saved_model::save() and export_onnx(), and its inputs.
+struct CachedStep {
+  std::map<std::string, data::TensorSpec> inputs;
+  std::function<std::map<std::string, Tensor>(const std::map<std::string, Tensor>&)> function;
+};
+
+/// Returns the call with kept keys and values as a function that files can have: `steps` tokens at
+/// once, and room for `room` steps in all, which an exported file has fixed. Names are those of
+/// Hugging Face. Write it twice for generation, with the length of the longest prompt and with 1. A
+/// shorter prompt is filled up at its end with any tokens, whose places later steps take.
+/// Shapes  input_ids int32 [batch, steps]; past_length int32 [batch, 1], the number of steps
+/// before;
+///          past_key_values.0.key and so on float32 [batch, room, key-value heads, depth], at first
+///          zeros -> logits [batch, steps, vocabulary]; present.0.key and so on, the next call's
+///          past_key_values.
+/// Throws  InvalidArgumentError for steps below 1, and a room that is smaller than these or larger
+///          than max_sequence_length.
+CachedStep cached_step(CausalLM& model, int64_t steps, int64_t room);
 
 /// Fills rows of `length` tokens with documents in their order. A document that no longer fits
 /// begins the next row; one that is longer than a row is cut, and its parts count as documents. The

@@ -1,5 +1,6 @@
 #pragma once
-/// Llama: rotary positions, shared keys and values, RMS normalization and SwiGLU.
+/// Llama and its kin, Mistral and Qwen2: rotary positions, shared keys and values, RMS
+/// normalization and SwiGLU.
 
 #include <distribute/base/config.hpp>
 #include <distribute/language_models/causal_lm.hpp>
@@ -9,6 +10,7 @@
 #include <distribute/nn/normalization.hpp>
 #include <distribute/saving/weight_names.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,15 +26,22 @@ struct LlamaOptions {  // options of Llama; the defaults are those of Llama 2 wi
   int64_t head_dim = 0;  // 0: hidden_dim / num_query_heads
   double rope_max_wavelength = 10'000;
   double rope_position_scaling_factor = 1;
+  RopeScaling rope_scaling = {};  // for positions beyond those of the first training
+  int64_t sliding_window = 0;     // number of steps that one sees, itself included; 0: all
+  bool attention_bias = false;    // of queries, keys and values
+  std::optional<bool> attention_output_bias = {};  // of the product behind; unset: attention_bias
+  bool mlp_bias = false;
   double layer_norm_epsilon = 1e-6;
-  double dropout = 0;  // of what each part adds
+  double dropout = 0;                            // of what attention adds
+  std::optional<double> attention_dropout = {};  // of the probabilities; unset: dropout
   int64_t max_sequence_length = 4'096;
   bool tie_embeddings = false;  // the head is the embedding
   bool recompute_grad = false;  // activations of blocks are computed again in the backward pass
   std::string name = {};
 };
 
-/// Source  keras_hub.models.LlamaCausalLM, transformers.LlamaForCausalLM; Touvron et al. 2023
+/// Source  keras_hub.models.LlamaCausalLM, MistralCausalLM, transformers.LlamaForCausalLM,
+///         MistralForCausalLM, Qwen2ForCausalLM; Touvron et al. 2023
 class Llama : public CausalLM {
  public:
   /// Throws  InvalidArgumentError for sizes below 1, and heads that do not divide each other.
@@ -49,6 +58,7 @@ class Llama : public CausalLM {
   DISTRIBUTE_INLINE Tensor features(const Tensor& tokens, const AttentionStep& step,
                                     KeyValueCache* cache, CallOptions options) override;
   DISTRIBUTE_INLINE Tensor logits(const Tensor& features, CallOptions options) override;
+  Tensor within_window(int64_t steps, const KeyValueCache* cache) const;
   std::string kind() const override { return "llama"; }
 
   LlamaOptions options_;
@@ -59,7 +69,8 @@ class Llama : public CausalLM {
   Dense* head_ = nullptr;
 };
 
-/// Returns the options of a model of Hugging Face from its config.json.
+/// Returns the options of a model of Hugging Face from its config.json: "llama", "mistral" or
+/// "qwen2". What a file does not say is as in transformers.
 /// Throws  NotFoundError; InvalidArgumentError for another kind of model; UnimplementedError for a
 ///          variant that Llama does not compute.
 LlamaOptions llama_options(const std::string& config_path);

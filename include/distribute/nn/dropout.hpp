@@ -31,6 +31,8 @@ class LayerNoise {
 
 namespace distribute::nn {
 
+struct AttentionOptions;
+
 struct DropoutOptions {  // options of Dropout
   double rate = 0.5;
   std::vector<std::optional<int64_t>> noise_shape = {};  // shape of the mask; empty: the input's
@@ -54,6 +56,8 @@ class Dropout : public Module {
   float rate() const { return rate_; }
   /// Returns the mask's shape that the constructor got.
   const std::vector<std::optional<int64_t>>& noise_shape() const { return noise_shape_; }
+  /// Makes attention drop probabilities in training, as the layer drops elements.
+  void drop_probabilities(AttentionOptions& attention, CallOptions options);
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

@@ -27,6 +27,8 @@ namespace distribute::saved_model {
 InferenceGraph trace_inference(const InferenceFunction& function, const TraceOptions& options);
 /// Traces a function of several outputs, each under its key instead of `options.output_name`.
 InferenceGraph trace_inference(const NamedOutputsFunction& function, const TraceOptions& options);
+/// Traces a function of several inputs and outputs, `options.inputs`.
+InferenceGraph trace_inference(const NamedFunction& function, const TraceOptions& options);
 
 /// Returns the spec of a module's input: the given one, else that of its first call with unknown
 /// batch.
@@ -40,8 +42,8 @@ namespace distribute::saved_model_internal {
 
 /// Returns the operations that lead to the results. A result without a key comes last; those with
 /// one are named by kOutput at the end.
-std::vector<PassOp> compare_passes(const saved_model::NamedOutputsFunction& function,
-                                   const data::TensorSpec& input);
+std::vector<PassOp> compare_passes(const saved_model::NamedFunction& function,
+                                   const saved_model::NamedSpecs& inputs);
 
 }  // namespace distribute::saved_model_internal
 
@@ -74,6 +76,7 @@ struct SaveOptions {
   /// Shape and type of the input, whose first axis is the batch; unset: those of the module's first
   /// call.
   std::optional<data::TensorSpec> input = {};
+  NamedSpecs inputs = {};             // of a function of several, by their keys
   std::string input_name = "inputs";  // keys of the signature
   std::string output_name = "outputs";
   std::string signature = "serving_default";
@@ -103,6 +106,8 @@ void save(const InferenceFunction& function, const std::string& path, const Save
 /// not count. Viewers and servers show the keys.
 void save(const NamedOutputsFunction& function, const std::string& path,
           const SaveOptions& options);
+/// Writes a function with several inputs and outputs; needs `options.inputs`.
+void save(const NamedFunction& function, const std::string& path, const SaveOptions& options);
 
 /// Checks before a long training that save() may write there; makes missing parent directories.
 /// Throws  AlreadyExistsError for a path that is something else than a SavedModel or an empty
@@ -117,6 +122,7 @@ struct OnnxOptions {  // options of export_onnx()
   /// Shape and type of the input, whose first axis is the batch; unset: those of the module's first
   /// call.
   std::optional<data::TensorSpec> input = {};
+  NamedSpecs inputs = {};  // of a function of several, by their keys
   std::string input_name = "inputs";
   std::string output_name = "outputs";
   /// Total bytes of constants above which they are written to a file beside the model; a message
@@ -134,6 +140,9 @@ struct OnnxOptions {  // options of export_onnx()
 void export_onnx(nn::Module& module, const std::string& file, const OnnxOptions& options = {});
 /// Writes any function of one tensor; needs `options.input`.
 void export_onnx(const InferenceFunction& function, const std::string& file,
+                 const OnnxOptions& options);
+/// Writes a function with several inputs and outputs; needs `options.inputs`.
+void export_onnx(const NamedFunction& function, const std::string& file,
                  const OnnxOptions& options);
 
 }  // namespace distribute::saved_model

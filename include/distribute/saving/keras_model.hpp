@@ -24,17 +24,22 @@ struct SaveWeightsOptions {
   optim::Optimizer* optimizer = nullptr;
   /// Names and arrangement of weights in `.safetensors` files, such as torch_names().
   std::optional<NameRules> names = {};
+  /// Largest size of a `.safetensors` file, without its header. Where weights have more,
+  /// "x.safetensors" becomes "x-00001-of-00003.safetensors" and so on, with
+  /// "x.safetensors.index.json", as Hugging Face names them; a larger tensor is a file by itself.
+  /// 0: one file.
+  int64_t max_shard_bytes = 0;
 };
 
 /// Writes all weights of a module that was called once. The ending chooses the format:
 /// `.weights.h5` that of Keras 3 (layers/dense/vars/0, ...), `.h5` and `.hdf5` that of Keras 2,
 /// which Keras 3 reads, too, `.safetensors` by the names of the variables. The file appears
-/// completely or not at all. With several workers every worker calls it, and the chief's file is
-/// kept.
-/// Blocks  until the chief's file is complete.
-/// Throws  InvalidArgumentError for another ending, or an optimizer in safetensors or in weights of
-///          Keras 2; FailedPreconditionError for a module without weights; UnimplementedError in a
-///          build without libhdf5; errors of files.
+/// completely or not at all; of several files none does before all are on the disk, and those of an
+/// earlier save are removed afterwards. With several workers every worker calls it, and the chief's
+/// file is kept. Blocks  until the chief's file is complete. Throws  InvalidArgumentError for
+/// another ending, an optimizer in safetensors or in weights of
+///          Keras 2, or shards of other files; FailedPreconditionError for a module without
+///          weights; UnimplementedError in a build without libhdf5; errors of files.
 /// Source  tf.keras.Model.save_weights
 void save_weights(nn::Module& module, const std::string& path,
                   const SaveWeightsOptions& options = {});
@@ -51,7 +56,7 @@ struct LoadWeightsOptions {
   /// variables in the order of Keras. It may not be a Nadam.
   optim::Optimizer* optimizer = nullptr;
   /// Names and arrangement of weights in `.safetensors` files, such as torch_names(). Names of the
-  /// file may all have the same part in front ("module.", "transformer.").
+  /// file may all have the same part in front ("module."), or lack it ("transformer.").
   std::optional<NameRules> names = {};
   /// Prints which tensor of the file would become which variable, and what is missing or does not
   /// fit, and assigns nothing; it needs `names`.

@@ -26,12 +26,24 @@ class ModelConfig {
 
   /// Returns the object at a key; an empty one if there is none.
   ModelConfig inside(const char* key) const;
+  /// Whether there is a value at a key that is not null, a null, and an object with members.
+  bool has(const char* key) const { return find(key) != nullptr; }
+  bool is_null(const char* key) const;
+  bool has_members(const char* key) const;
   int64_t integer(const char* key, int64_t otherwise) const;
   double number(const char* key, double otherwise) const;
   bool flag(const char* key, bool otherwise) const;
+  std::string text(const char* key, const char* otherwise) const;
+  /// Throws  InvalidArgumentError where there is no number.
+  double number(const char* key) const;
   /// Throws  UnimplementedError where the file has another value than the only one that is known.
-  void want(const char* key, const char* value) const;
   void want(const char* key, bool value) const;
+  void want_number(const char* key, double value) const;
+  void want_one_of(const char* key, std::initializer_list<const char*> values) const;
+  /// Throws  UnimplementedError where a list has an item that is not `value`.
+  void want_all(const char* key, const char* value) const;
+  /// Throws  UnimplementedError where a member is an object by itself.
+  void want_plain() const;
   /// Throws  UnimplementedError where the file has a value that is not null.
   void want_none(const char* key) const;
 

@@ -49,7 +49,20 @@ DISTRIBUTE_INLINE AttentionOptions KeyValueCache::masks(int64_t batch, int64_t s
   return masks;
 }
 
+DISTRIBUTE_INLINE Tensor KeyValueCache::within(int64_t window, int64_t steps) const {
+  const int64_t keys = positions_ ? room_ : steps_;
+  if (keys <= window) return {};
+  const Tensor all = reshape(range(int32_t(keys)), {1, 1, keys});
+  const Tensor own = positions_ ? positions_ : range(int32_t(keys - steps), int32_t(keys));
+  return greater(all, reshape(own, {-1, steps, 1}) - int32_t(window));
+}
+
 DISTRIBUTE_INLINE AttentionStep KeyValueCache::begin(int64_t batch, int64_t steps) {
+  if (positions_) {
+    const Tensor all = reshape(range(int32_t(room_)), {1, 1, room_});
+    const Tensor seen = less_equal(all, reshape(positions_, {-1, steps, 1}));
+    return {.positions = positions_, .by_operations = true, .masks = {.mask = seen}};
+  }
   if (!padding_.empty() && int64_t(padding_.size()) != batch)
     throw InvalidArgumentError(str_cat("KeyValueCache: it is for ", padding_.size(),
                                        " sequences, the tokens are of ", batch));
@@ -129,15 +142,73 @@ DISTRIBUTE_INLINE Tensor CausalLM::call(const Tensor& tokens, CallOptions option
   return logits(features(tokens, step, nullptr, options), options);
 }
 
-DISTRIBUTE_INLINE Tensor CausalLM::next_logits(const Tensor& tokens, KeyValueCache& cache) {
+DISTRIBUTE_INLINE Tensor CausalLM::features_behind(const Tensor& tokens, KeyValueCache& cache) {
   if (!built())
     throw FailedPreconditionError(
         str_cat("'", name(), "' has no weights yet; call it once before"));
   const int64_t batch = tokens.shape()[0], steps = tokens.shape()[1];
   check_length(cache.steps() + steps);
   const AttentionStep step = cache.begin(batch, steps);
-  const Tensor all = features(tokens, step, &cache, {});
-  return squeeze(logits(slice(all, {0, steps - 1, 0}, {-1, 1, -1}), {}), {1});
+  return features(tokens, step, &cache, {});
+}
+
+DISTRIBUTE_INLINE Tensor CausalLM::next_logits(const Tensor& tokens, KeyValueCache& cache) {
+  const Tensor all = features_behind(tokens, cache);
+  return squeeze(logits(slice(all, {0, tokens.shape()[1] - 1, 0}, {-1, 1, -1}), {}), {1});
+}
+
+DISTRIBUTE_INLINE Tensor CausalLM::all_logits(const Tensor& tokens, KeyValueCache& cache) {
+  return logits(features_behind(tokens, cache), {});
+}
+
+namespace language_models_internal {
+
+DISTRIBUTE_INLINE std::string layer_key(const char* front, size_t layer, const char* part) {
+  return str_cat(front, ".", layer, ".", part);
+}
+
+DISTRIBUTE_INLINE std::map<std::string, Tensor> call_cached(
+    CausalLM& model, size_t layers, const std::map<std::string, Tensor>& inputs) {
+  const Tensor tokens = inputs.at("input_ids"), before = inputs.at("past_length");
+  const int64_t steps = tokens.shape()[1];
+  const Tensor positions = before + reshape(range(int32_t(steps)), {1, steps});
+  std::vector<KeyValues> kept;
+  for (size_t i = 0; i < layers; ++i)
+    kept.emplace_back(inputs.at(layer_key("past_key_values", i, "key")),
+                      inputs.at(layer_key("past_key_values", i, "value")), positions);
+  KeyValueCache cache(std::move(kept), positions);
+  std::map<std::string, Tensor> outputs{{"logits", model.all_logits(tokens, cache)}};
+  for (size_t i = 0; i < layers; ++i) {
+    outputs[layer_key("present", i, "key")] = cast(cache.layer(i).keys(), DType::Float32);
+    outputs[layer_key("present", i, "value")] = cast(cache.layer(i).values(), DType::Float32);
+  }
+  return outputs;
+}
+
+}  // namespace language_models_internal
+
+DISTRIBUTE_INLINE CachedStep cached_step(CausalLM& model, int64_t steps, int64_t room) {
+  using namespace language_models_internal;
+  if (steps < 1 || room < steps || room > model.max_sequence_length())
+    throw InvalidArgumentError(str_cat("cached_step: ", steps, " steps with room for ", room,
+                                       "; wanted 1 <= steps <= room <= max_sequence_length, ",
+                                       model.max_sequence_length()));
+  KeyValueCache probe;
+  model.next_logits(zeros({1, 1}, DType::Int32), probe);
+  const size_t layers = probe.num_layers();
+  CachedStep step;
+  step.inputs["input_ids"] = {{-1, steps}, DType::Int32};
+  step.inputs["past_length"] = {{-1, 1}, DType::Int32};
+  for (size_t i = 0; i < layers; ++i) {
+    const Shape& shape = probe.layer(i).keys().shape();
+    for (const char* part : {"key", "value"})
+      step.inputs[layer_key("past_key_values", i, part)] = {{-1, room, shape[2], shape[3]},
+                                                            DType::Float32};
+  }
+  step.function = [&model, layers](const std::map<std::string, Tensor>& inputs) {
+    return call_cached(model, layers, inputs);
+  };
+  return step;
 }
 
 }  // namespace distribute::nn::applications

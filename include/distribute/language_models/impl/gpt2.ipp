@@ -9,6 +9,8 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/slicing.hpp>
 
+#include <cmath>
+
 namespace distribute::nn::applications {
 
 /// Attention to the tokens before, then two dense layers; each adds to what came in.
@@ -16,17 +18,19 @@ class GPT2::Block : public Module {
  public:
   explicit Block(const GPT2Options& o)
       : norm1_(add("ln_1", LayerNormalization({.epsilon = o.layer_norm_epsilon}))),
-        attention_(add("attn", GroupQueryAttention({.head_dim = o.hidden_dim / o.num_heads,
-                                                    .num_query_heads = o.num_heads,
-                                                    .num_key_value_heads = o.num_heads}))),
+        attention_(
+            add("attn", GroupQueryAttention({.head_dim = o.hidden_dim / o.num_heads,
+                                             .num_query_heads = o.num_heads,
+                                             .num_key_value_heads = o.num_heads,
+                                             .dropout = o.attention_dropout.value_or(o.dropout)}))),
         drop1_(add("drop_1", Dropout(o.dropout))),
         norm2_(add("ln_2", LayerNormalization({.epsilon = o.layer_norm_epsilon}))),
-        wide_(add("c_fc", Dense({.units = o.intermediate_dim, .activation = gelu_approximate}))),
+        wide_(add("c_fc", Dense({.units = o.intermediate_dim, .activation = o.activation}))),
         out_(add("c_proj", Dense({.units = o.hidden_dim}))),
         drop2_(add("drop_2", Dropout(o.dropout))) {}
 
   Tensor run(const Tensor& x, const AttentionStep& step, CallOptions options) {
-    const Tensor y = x + drop1_(attention_.attend(norm1_(x, options), step), options);
+    const Tensor y = x + drop1_(attention_.attend(norm1_(x, options), step, options), options);
     return y + drop2_(out_(wide_(norm2_(y, options), options), options), options);
   }
 
@@ -71,7 +75,7 @@ DISTRIBUTE_INLINE GPT2::GPT2(GPT2Options options)
                   Embedding({.input_dim = options_.max_sequence_length,
                              .output_dim = options_.hidden_dim,
                              .embeddings_initializer = initializers::random_normal(0.0f, 0.02f)}))),
-      dropout_(add("drop", Dropout(options_.dropout))),
+      dropout_(add("drop", Dropout(options_.embedding_dropout.value_or(options_.dropout)))),
       blocks_(make_blocks()),
       norm_(add("ln_f", LayerNormalization({.epsilon = options_.layer_norm_epsilon}))) {}
 
@@ -82,11 +86,20 @@ DISTRIBUTE_INLINE std::vector<GPT2::Block*> GPT2::make_blocks() {
   return blocks;
 }
 
+/// The factor of a block's scores; unset: 1 / sqrt(size of a head).
+DISTRIBUTE_INLINE std::optional<double> GPT2::scale_of(size_t block) const {
+  if (options_.scale_attn_weights && !options_.scale_attn_by_inverse_layer_idx) return {};
+  const double size = double(options_.hidden_dim / options_.num_heads);
+  const double scale = options_.scale_attn_weights ? 1 / std::sqrt(size) : 1;
+  return options_.scale_attn_by_inverse_layer_idx ? scale / double(block + 1) : scale;
+}
+
 DISTRIBUTE_INLINE Tensor GPT2::features(const Tensor& tokens, const AttentionStep& step,
                                         KeyValueCache* cache, CallOptions options) {
   Tensor x = dropout_(tokens_(tokens) + places_(step.positions), options);
   x = through_blocks(x, blocks_.size(), step, cache, options_.recompute_grad,
-                     [this, options](size_t i, const Tensor& in, const AttentionStep& own) {
+                     [this, options](size_t i, const Tensor& in, AttentionStep own) {
+                       own.masks.scale = scale_of(i);
                        return blocks_[i]->run(in, own, options);
                      });
   return norm_(x, options);
@@ -96,19 +109,39 @@ DISTRIBUTE_INLINE Tensor GPT2::logits(const Tensor& features, CallOptions) {
   return language_models_internal::scores_of_table(features, tokens_.merged_weight());
 }
 
+namespace language_models_internal {
+
+DISTRIBUTE_INLINE ActivationFunction gpt2_activation(const ModelConfig& config) {
+  constexpr const char* kKey = "activation_function";
+  config.want_one_of(kKey, {"gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu", "gelu_python",
+                            "relu", "silu", "swish", "tanh"});
+  const std::string name = config.text(kKey, "gelu_new");
+  if (name == "relu") return nn::relu;
+  if (name == "tanh") return distribute::tanh;
+  if (name == "silu" || name == "swish") return nn::silu;
+  return name == "gelu" || name == "gelu_python" ? nn::gelu : gelu_approximate;
+}
+
+}  // namespace language_models_internal
+
 DISTRIBUTE_INLINE GPT2Options gpt2_options(const std::string& config_path) {
   const language_models_internal::ModelConfig config(config_path, {"gpt2"});
-  config.want("activation_function", "gelu_new");
-  config.want("scale_attn_by_inverse_layer_idx", false);
   config.want("tie_word_embeddings", true);
+  config.want("add_cross_attention", false);
+  config.want_none("quantization_config");
   return {.vocabulary_size = config.integer("vocab_size", 50'257),
           .num_layers = config.integer("n_layer", 12),
           .num_heads = config.integer("n_head", 12),
           .hidden_dim = config.integer("n_embd", 768),
           .intermediate_dim = config.integer("n_inner", 0),
           .dropout = config.number("resid_pdrop", 0.1),
+          .embedding_dropout = config.number("embd_pdrop", 0.1),
+          .attention_dropout = config.number("attn_pdrop", 0.1),
           .max_sequence_length = config.integer("n_positions", 1'024),
-          .layer_norm_epsilon = config.number("layer_norm_epsilon", 1e-5)};
+          .layer_norm_epsilon = config.number("layer_norm_epsilon", 1e-5),
+          .activation = language_models_internal::gpt2_activation(config),
+          .scale_attn_weights = config.flag("scale_attn_weights", true),
+          .scale_attn_by_inverse_layer_idx = config.flag("scale_attn_by_inverse_layer_idx", false)};
 }
 
 DISTRIBUTE_INLINE saving::NameRules gpt2_names() {

@@ -5,6 +5,7 @@
 #include <distribute/ops/arrangement.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
+#include <distribute/ops/reduce.hpp>
 #include <distribute/ops/slicing.hpp>
 
 #include <algorithm>
@@ -21,6 +22,10 @@ DISTRIBUTE_INLINE GroupQueryAttention::GroupQueryAttention(GroupQueryAttentionOp
         " and num_key_value_heads ", o.num_key_value_heads, " must be positive"));
   if (o.num_query_heads % o.num_key_value_heads)
     throw InvalidArgumentError("`num_query_heads` must be divisible by `num_key_value_heads`.");
+  if (!(o.dropout >= 0 && o.dropout < 1))
+    throw InvalidArgumentError(
+        str_cat("GroupQueryAttention: dropout must be in [0, 1), got ", o.dropout));
+  if (o.dropout > 0) dropout_.emplace(DropoutOptions{.rate = o.dropout, .seed = o.seed});
   if (o.rotary) rotary_.emplace(*o.rotary);
   query_ = &product("query", o.num_query_heads);
   key_ = &product("key", o.num_key_value_heads);
@@ -62,9 +67,34 @@ DISTRIBUTE_INLINE void append_steps(Tensor& all, int64_t steps, const Tensor& x,
   copy_steps(x.row_major(), x.shape()[1], all, steps);
 }
 
+/// Puts the steps of x [batch, steps, heads, depth] at their places in `all`.
+DISTRIBUTE_INLINE Tensor placed_steps(const Tensor& all, const Tensor& x, const Tensor& places) {
+  const Shape& shape = all.shape();
+  const int64_t steps = x.shape()[1], room = shape[1], width = shape[2] * shape[3];
+  const Tensor numbers = reshape(range(int32_t(room)), {1, 1, room});
+  const Tensor own = equal(reshape(places, {-1, steps, 1}), numbers);
+  const Tensor moved =
+      matmul(cast(own, x.dtype()), reshape(x, {-1, steps, width}), {.transpose_a = true});
+  const Tensor is_new = reshape(reduce_any(own, {1}), {-1, room, 1, 1});
+  return where(is_new, reshape(moved, {-1, room, shape[2], shape[3]}), cast(all, x.dtype()));
+}
+
+/// The angles of a call's steps.
+DISTRIBUTE_INLINE RotaryAngles angles_of(const RotaryEmbedding& rotary, const AttentionStep& step,
+                                         int64_t depth) {
+  if (step.angles.cosines) return step.angles;
+  return step.by_operations ? rotary.angles_by_operations(step.positions, depth)
+                            : rotary.angles(step.positions, depth);
+}
+
 }  // namespace language_models_internal
 
 DISTRIBUTE_INLINE void KeyValues::append(const Tensor& keys, const Tensor& values, int64_t room) {
+  if (places_) {
+    keys_ = language_models_internal::placed_steps(keys_, keys, places_);
+    values_ = language_models_internal::placed_steps(values_, values, places_);
+    return;
+  }
   const int64_t wanted = steps_ + keys.shape()[1];
   const int64_t had = keys_ ? keys_.shape()[1] : 0;
   if (room < wanted) room = wanted <= had ? had : std::max(wanted, 2 * steps_);
@@ -73,19 +103,21 @@ DISTRIBUTE_INLINE void KeyValues::append(const Tensor& keys, const Tensor& value
   steps_ = wanted;
 }
 
-DISTRIBUTE_INLINE Tensor GroupQueryAttention::attend(const Tensor& x, const AttentionStep& step) {
+DISTRIBUTE_INLINE Tensor GroupQueryAttention::attend(const Tensor& x, const AttentionStep& step,
+                                                     CallOptions options) {
   const std::vector<Tensor> inputs{x};
   return enter(inputs, [&] {
     Tensor q = (*query_)(x), k = (*key_)(x), v = (*value_)(x);
     if (rotary_) {
       const RotaryAngles angles =
-          step.angles.cosines ? step.angles : rotary_->angles(step.positions, options_.head_dim);
+          language_models_internal::angles_of(*rotary_, step, options_.head_dim);
       q = RotaryEmbedding::turn(q, angles);
       k = RotaryEmbedding::turn(k, angles);
     }
-    if (!step.kept) return (*output_)(dot_product_attention(q, k, v, step.masks));
-    step.kept->append(k, v, step.room);
     AttentionOptions masks = step.masks;
+    if (dropout_) dropout_->drop_probabilities(masks, options);
+    if (!step.kept) return (*output_)(dot_product_attention(q, k, v, masks));
+    step.kept->append(k, v, step.room);
     masks.key_value_seq_length = step.kept->steps();
     return (*output_)(dot_product_attention(q, step.kept->keys(), step.kept->values(), masks));
   });
@@ -107,10 +139,13 @@ DISTRIBUTE_INLINE void GroupQueryAttention::build(const Shape& input) {
 }
 
 DISTRIBUTE_INLINE Tensor GroupQueryAttention::call(const Tensor& x, CallOptions options) {
-  return attend(x, {.positions = reshape(range(int32_t(x.shape()[1])), {1, x.shape()[1]}),
-                    .masks = {.is_causal = options_.use_causal_mask,
-                              .query_mask = options.mask,
-                              .key_mask = options.mask}});
+  return attend(x,
+                {.positions = reshape(range(int32_t(x.shape()[1])), {1, x.shape()[1]}),
+                 .masks = {.is_causal = options_.use_causal_mask,
+                           .query_mask = options.mask,
+                           .key_mask = options.mask,
+                           .zeros_without_keys = options_.dropout > 0}},
+                options);
 }
 
 DISTRIBUTE_INLINE SwiGLU::SwiGLU(SwiGLUOptions options)

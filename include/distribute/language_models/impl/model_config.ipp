@@ -55,6 +55,16 @@ DISTRIBUTE_INLINE ModelConfig ModelConfig::inside(const char* key) const {
   return {path, value ? untrusted::object_of(*value, path) : untrusted::JsonValue{}};
 }
 
+DISTRIBUTE_INLINE bool ModelConfig::is_null(const char* key) const {
+  const untrusted::JsonValue* value = json_.find(key);
+  return value && value->is_null();
+}
+
+DISTRIBUTE_INLINE bool ModelConfig::has_members(const char* key) const {
+  const untrusted::JsonValue* value = find(key);
+  return value && !value->members.empty();
+}
+
 DISTRIBUTE_INLINE int64_t ModelConfig::integer(const char* key, int64_t otherwise) const {
   const untrusted::JsonValue* value = find(key);
   return value ? untrusted::int_of(*value, str_cat(path_, ": ", key)) : otherwise;
@@ -68,6 +78,16 @@ DISTRIBUTE_INLINE double ModelConfig::number(const char* key, double otherwise) 
   return std::strtod(value->text.c_str(), nullptr);
 }
 
+DISTRIBUTE_INLINE double ModelConfig::number(const char* key) const {
+  if (!has(key)) throw InvalidArgumentError(str_cat(path_, ": there is no ", key));
+  return number(key, 0);
+}
+
+DISTRIBUTE_INLINE std::string ModelConfig::text(const char* key, const char* otherwise) const {
+  const untrusted::JsonValue* value = find(key);
+  return value ? untrusted::string_of(*value, str_cat(path_, ": ", key)) : otherwise;
+}
+
 DISTRIBUTE_INLINE bool ModelConfig::flag(const char* key, bool otherwise) const {
   const untrusted::JsonValue* value = find(key);
   if (!value) return otherwise;
@@ -76,14 +96,37 @@ DISTRIBUTE_INLINE bool ModelConfig::flag(const char* key, bool otherwise) const 
   return value->text == "true";
 }
 
-DISTRIBUTE_INLINE void ModelConfig::want(const char* key, const char* wanted) const {
-  const untrusted::JsonValue* value = find(key);
-  if (value && (!value->is_string() || value->text != wanted)) refuse(key, *value, wanted);
-}
-
 DISTRIBUTE_INLINE void ModelConfig::want(const char* key, bool wanted) const {
   const untrusted::JsonValue* value = find(key);
   if (value && flag(key, wanted) != wanted) refuse(key, *value, wanted ? "true" : "false");
+}
+
+DISTRIBUTE_INLINE void ModelConfig::want_number(const char* key, double wanted) const {
+  if (has(key) && number(key) != wanted) refuse(key, *find(key), str_cat(wanted));
+}
+
+DISTRIBUTE_INLINE void ModelConfig::want_one_of(const char* key,
+                                                std::initializer_list<const char*> values) const {
+  const untrusted::JsonValue* value = find(key);
+  if (!value) return;
+  std::string known;
+  for (const char* wanted : values) {
+    if (value->is_string() && value->text == wanted) return;
+    known += (known.empty() ? "" : ", ") + std::string(wanted);
+  }
+  refuse(key, *value, known);
+}
+
+DISTRIBUTE_INLINE void ModelConfig::want_all(const char* key, const char* wanted) const {
+  const untrusted::JsonValue* list = find(key);
+  if (!list) return;
+  for (const untrusted::JsonValue& item : list->items)
+    if (!item.is_string() || item.text != wanted) refuse(key, item, wanted);
+}
+
+DISTRIBUTE_INLINE void ModelConfig::want_plain() const {
+  for (const auto& [key, value] : json_.members)
+    if (value.is_object()) refuse(key.c_str(), value, "one for all layers");
 }
 
 DISTRIBUTE_INLINE void ModelConfig::want_none(const char* key) const {

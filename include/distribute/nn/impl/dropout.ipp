@@ -3,6 +3,7 @@
 #include <distribute/nn/dropout.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
+#include <distribute/ops/sequence.hpp>
 
 namespace distribute::nn {
 
@@ -39,6 +40,15 @@ DISTRIBUTE_INLINE Shape Dropout::shape_of_mask(const Shape& input) const {
     throw InvalidArgumentError(
         str_cat("Dropout '", name(), "': noise_shape does not broadcast to ", to_string(input)));
   return shape;
+}
+
+DISTRIBUTE_INLINE void Dropout::drop_probabilities(AttentionOptions& attention,
+                                                   CallOptions options) {
+  if (!options.training || rate_ == 0.0f) return;
+  const nn_internal::CallSeed call = calls_->next(seed_);
+  attention.dropout = rate_;
+  attention.seed = call.seed;
+  attention.counter = call.counter;
 }
 
 DISTRIBUTE_INLINE Tensor Dropout::call(const Tensor& x, CallOptions options) {

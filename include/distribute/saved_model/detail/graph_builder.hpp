@@ -24,7 +24,7 @@ class GraphBuilder {
   using Attributes = saved_model::GraphAttributes;
   using Node = saved_model::InferenceNode;
 
-  /// Reserves the names of input and output.
+  /// Reserves the names of inputs and outputs.
   GraphBuilder(const std::vector<PassOp>& ops, const saved_model::TraceOptions& options);
 
   /// Starts an operation; they come in the order of the pass.

@@ -42,17 +42,23 @@ inline constexpr const char* kSecondResult = "SecondResult";
 struct InferenceGraph {
   std::vector<InferenceNode> nodes;         // inputs come before their readers
   int input = 0, output = 0;                // a Placeholder, an Identity
+  std::map<std::string, int> inputs = {};   // all Placeholders by their keys
   std::map<std::string, int> outputs = {};  // all Identities by their keys
   int64_t constant_bytes() const;
 };
 
 using InferenceFunction = std::function<Tensor(const Tensor&)>;
-using NamedOutputsFunction = std::function<std::map<std::string, Tensor>(const Tensor&)>;
+using NamedTensors = std::map<std::string, Tensor>;
+using NamedOutputsFunction = std::function<NamedTensors(const Tensor&)>;
+using NamedFunction = std::function<NamedTensors(const NamedTensors&)>;
+/// Shapes and types of inputs by their keys.
+using NamedSpecs = std::map<std::string, data::TensorSpec>;
 
 struct TraceOptions {
   data::TensorSpec input = {};  // the first axis is the batch, whatever its size
   std::string input_name = "inputs";
   std::string output_name = "outputs";
+  NamedSpecs inputs = {};  // of a NamedFunction, in place of `input`; each begins with the batch
 };
 
 }  // namespace distribute::saved_model
@@ -65,7 +71,8 @@ using Sizes = std::vector<int64_t>;
 inline constexpr const char* kOutput = "output of the function";
 
 /// One operation that two passes have in common; sizes that differ between them are -1. Values that
-/// are not the result of an operation have the name "input", "variable" or "constant".
+/// are not the result of an operation have the name "input", with its key as layer, "variable" or
+/// "constant".
 struct PassOp {
   std::string name;
   std::vector<int> inputs = {};  // -1: left out

@@ -20,8 +20,8 @@ namespace distribute::saved_model_internal {
 using OnnxInitializers = std::vector<std::pair<std::string, Tensor>>;
 
 struct OnnxGraph {
-  std::vector<std::string> nodes;  // encoded NodeProtos
-  std::string input, output;       // encoded ValueInfoProtos
+  std::vector<std::string> nodes;            // encoded NodeProtos
+  std::vector<std::string> inputs, outputs;  // encoded ValueInfoProtos
   OnnxInitializers initializers;
 };
 

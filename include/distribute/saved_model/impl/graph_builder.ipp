@@ -25,14 +25,17 @@ DISTRIBUTE_INLINE std::vector<int64_t> broadcast_sizes(const std::vector<int64_t
 DISTRIBUTE_INLINE GraphBuilder::GraphBuilder(const std::vector<PassOp>& ops,
                                              const saved_model::TraceOptions& options)
     : ops_(ops), options_(options) {
-  std::vector<std::string> names{options.input_name};
+  std::vector<std::string> names;
+  for (const auto& [key, spec] : options.inputs) names.push_back(key);
+  const size_t inputs = names.size();
   for (const PassOp& op : ops)
     if (op.name == kOutput) names.push_back(op.layer);
-  if (names.size() == 1) names.push_back(options.output_name);
-  for (size_t i = 1; i < names.size(); ++i)
-    if (names[0].empty() || names[0] == names[i])
-      throw InvalidArgumentError(str_cat("export: input and output need names that differ, got '",
-                                         names[0], "' and '", names[i], "'"));
+  if (names.size() == inputs) names.push_back(options.output_name);
+  for (size_t in = 0; in < inputs; ++in)
+    for (size_t out = inputs; out < names.size(); ++out)
+      if (names[in].empty() || names[in] == names[out])
+        throw InvalidArgumentError(str_cat("export: input and output need names that differ, got '",
+                                           names[in], "' and '", names[out], "'"));
   for (const std::string& name : names)
     if (names_.make(name) != name)
       throw InvalidArgumentError(str_cat("export: '", name, "' cannot be the name of an input or ",
@@ -103,8 +106,8 @@ DISTRIBUTE_INLINE int GraphBuilder::add(const std::string& op, std::vector<int> 
 
 DISTRIBUTE_INLINE int GraphBuilder::input() {
   graph_.input = int(graph_.nodes.size());
-  graph_.nodes.push_back({options_.input_name, "Placeholder", {}, {}, dtype(), op_->shape});
-  return graph_.input;
+  graph_.nodes.push_back({op_->layer, "Placeholder", {}, {}, dtype(), op_->shape});
+  return graph_.inputs[op_->layer] = graph_.input;
 }
 
 DISTRIBUTE_INLINE int GraphBuilder::constant(const Tensor& value, const std::string& name,

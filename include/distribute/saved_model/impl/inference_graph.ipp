@@ -9,12 +9,18 @@
 
 namespace distribute::saved_model_internal {
 
-/// A run of the function: its input, its outputs by their keys, "" of a single one, and its
+/// A run of the function: its inputs and outputs by their keys, "" of a single output, and its
 /// operations.
 struct Pass {
-  explicit Pass(const Tensor& example) : input(example) {}
-  Tensor input;
-  std::map<std::string, Tensor> outputs;
+  explicit Pass(saved_model::NamedTensors examples) : inputs(std::move(examples)) {}
+  /// Returns the key of an input, and null for another tensor.
+  const std::string* input_key(const Tensor& x) const {
+    for (const auto& [key, input] : inputs)
+      if (input.id() == x.id()) return &key;
+    return nullptr;
+  }
+
+  saved_model::NamedTensors inputs, outputs;
   OpTrace trace;
 };
 
@@ -33,9 +39,9 @@ DISTRIBUTE_INLINE Tensor example_input(const data::TensorSpec& spec, int64_t bat
   return Tensor(shape, values);
 }
 
-DISTRIBUTE_INLINE void run_pass(const saved_model::NamedOutputsFunction& function, Pass& pass) {
+DISTRIBUTE_INLINE void run_pass(const saved_model::NamedFunction& function, Pass& pass) {
   const replica_internal::ModeScope cross_replica({});
-  pass.outputs = function(pass.input);
+  pass.outputs = function(pass.inputs);
   if (pass.outputs.empty()) throw InvalidArgumentError("export: the function gave no tensor");
   for (const auto& [key, output] : pass.outputs)
     if (!output) throw InvalidArgumentError("export: the function gave no tensor");
@@ -56,6 +62,8 @@ class PassComparison {
 
   std::vector<PassOp> run() {
     std::map<std::string, int> places;
+    if (a_.inputs.size() > 1)  // also those that nothing reads
+      for (const auto& [key, input] : a_.inputs) visit(input, b_.inputs.at(key));
     for (const auto& [key, output] : a_.outputs) {
       const auto other = b_.outputs.find(key);
       if (other == b_.outputs.end()) differ(output, "output '" + key + "'");
@@ -119,9 +127,12 @@ class PassComparison {
   }
 
   int make(const Tensor& a, const Tensor& b) {
-    if (a.id() == a_.input.id()) {
-      if (b.id() != b_.input.id()) differ(a, "the input");
-      return keep({.name = "input"}, a, b);
+    if (const std::string* key = a_.input_key(a)) {
+      const std::string* other = b_.input_key(b);
+      if (!other || *other != *key) differ(a, "the input");
+      PassOp op{.name = "input"};
+      op.layer = *key;
+      return keep(std::move(op), a, b);
     }
     if (const Variable variable = a_.trace.variable(a)) {
       if (!(b_.trace.variable(b) == variable)) differ(a, "variable '" + variable.name() + "'");
@@ -155,9 +166,16 @@ class PassComparison {
   std::unordered_map<uint64_t, int> places_;  // of tensors of the first pass
 };
 
-DISTRIBUTE_INLINE std::vector<PassOp> compare_passes(
-    const saved_model::NamedOutputsFunction& function, const data::TensorSpec& input) {
-  const Tensor two = example_input(input, 2), three = example_input(input, 3);
+DISTRIBUTE_INLINE saved_model::NamedTensors example_inputs(const saved_model::NamedSpecs& specs,
+                                                           int64_t batch) {
+  saved_model::NamedTensors inputs;
+  for (const auto& [key, spec] : specs) inputs[key] = example_input(spec, batch);
+  return inputs;
+}
+
+DISTRIBUTE_INLINE std::vector<PassOp> compare_passes(const saved_model::NamedFunction& function,
+                                                     const saved_model::NamedSpecs& inputs) {
+  const auto two = example_inputs(inputs, 2), three = example_inputs(inputs, 3);
   std::optional<Pass> passes[2];
   for (int i = 0; i < 2; ++i) {
     passes[i].emplace(i ? three : two);

@@ -104,12 +104,22 @@ DISTRIBUTE_INLINE InferenceGraph trace_inference(const InferenceFunction& functi
 
 DISTRIBUTE_INLINE InferenceGraph trace_inference(const NamedOutputsFunction& function,
                                                  const TraceOptions& options) {
-  const std::vector<int64_t>& sizes = options.input.shape;
-  if (sizes.empty() || std::count(sizes.begin() + 1, sizes.end(), -1) > 0)
-    throw InvalidArgumentError(
-        str_cat("export: the input must be [batch, ...] with all other sizes known, got ",
-                data::to_string({options.input})));
-  const auto ops = saved_model_internal::compare_passes(function, options.input);
+  TraceOptions named = options;
+  named.inputs = {{options.input_name, options.input}};
+  return trace_inference(
+      [&](const NamedTensors& inputs) { return function(inputs.begin()->second); }, named);
+}
+
+DISTRIBUTE_INLINE InferenceGraph trace_inference(const NamedFunction& function,
+                                                 const TraceOptions& options) {
+  if (options.inputs.empty())
+    throw InvalidArgumentError("export: the function has no inputs; give the option `inputs`");
+  for (const auto& [key, spec] : options.inputs)
+    if (spec.shape.empty() || std::count(spec.shape.begin() + 1, spec.shape.end(), -1) > 0)
+      throw InvalidArgumentError(
+          str_cat("export: the input must be [batch, ...] with all other sizes known, got ",
+                  data::to_string({spec}), options.inputs.size() > 1 ? " of '" + key + "'" : ""));
+  const auto ops = saved_model_internal::compare_passes(function, options.inputs);
   return saved_model_internal::lower_pass(ops, options);
 }
 

@@ -53,7 +53,8 @@ DISTRIBUTE_INLINE std::string encode_onnx(const OnnxGraph& graph, const std::str
     proto.message(5, onnx_tensor(name, value, location, offset));
     offset += int64_t(bytes_of(value).size());
   }
-  proto.message(11, graph.input).message(12, graph.output);
+  for (const std::string& input : graph.inputs) proto.message(11, input);
+  for (const std::string& output : graph.outputs) proto.message(12, output);
   return io::ProtoWriter()
       .integer(1, 8)  // version of the format
       .bytes(2, "distribute")
@@ -86,13 +87,24 @@ namespace distribute::saved_model {
 
 DISTRIBUTE_INLINE void export_onnx(const InferenceFunction& function, const std::string& file,
                                    const OnnxOptions& options) {
-  using namespace saved_model_internal;
   if (!options.input)
     throw InvalidArgumentError(
         "export_onnx: a function has no known input; give the option `input`");
+  OnnxOptions named = options;
+  named.inputs = {{options.input_name, *options.input}};
+  export_onnx(
+      [&](const NamedTensors& inputs) {
+        return NamedTensors{{options.output_name, function(inputs.begin()->second)}};
+      },
+      file, named);
+}
+
+DISTRIBUTE_INLINE void export_onnx(const NamedFunction& function, const std::string& file,
+                                   const OnnxOptions& options) {
+  using namespace saved_model_internal;
   if (file.empty()) throw InvalidArgumentError("export_onnx: the name of the file is empty");
   const InferenceGraph inference =
-      trace_inference(function, {*options.input, options.input_name, options.output_name});
+      trace_inference(function, TraceOptions{.inputs = options.inputs});
   const bool external = inference.constant_bytes() > options.external_data_above;
   const OnnxGraph graph = onnx_graph(inference);
   train::WorkerSave saving(get_strategy(), file, {.second_file = external ? ".data" : ""});

@@ -110,9 +110,12 @@ DISTRIBUTE_INLINE bool OnnxBuilder::is_channels_first(size_t i) const {
 }
 
 DISTRIBUTE_INLINE OnnxGraph OnnxBuilder::finish() {
-  const Node &in = graph_.nodes[size_t(graph_.input)], &out = graph_.nodes[size_t(graph_.output)];
-  result_.input = value_info(in.name, in);
-  result_.output = value_info(out.name, out);
+  const auto info = [&](int place) {
+    const Node& node = graph_.nodes[size_t(place)];
+    return value_info(node.name, node);
+  };
+  for (const auto& [key, place] : graph_.inputs) result_.inputs.push_back(info(place));
+  for (const auto& [key, place] : graph_.outputs) result_.outputs.push_back(info(place));
   return std::move(result_);
 }
 

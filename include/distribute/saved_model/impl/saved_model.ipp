@@ -29,11 +29,11 @@ DISTRIBUTE_INLINE std::string tensor_info(const InferenceNode& node) {
       .take();
 }
 
-DISTRIBUTE_INLINE std::string encode_signature(const saved_model::InferenceGraph& graph,
-                                               const saved_model::SaveOptions& options) {
+DISTRIBUTE_INLINE std::string encode_signature(const saved_model::InferenceGraph& graph) {
   const auto info = [&](int place) { return tensor_info(graph.nodes[size_t(place)]); };
   ProtoWriter signature;
-  signature.message(1, io::map_entry_proto(options.input_name, info(graph.input)));
+  for (const auto& [key, place] : graph.inputs)
+    signature.message(1, io::map_entry_proto(key, info(place)));
   for (const auto& [key, place] : graph.outputs)
     signature.message(2, io::map_entry_proto(key, info(place)));
   return signature.bytes(3, "tensorflow/serving/predict").take();
@@ -200,7 +200,7 @@ DISTRIBUTE_INLINE std::string encode_saved_model(const InferenceGraph& graph, co
     meta_graph.message(3, encode_saver())
         .message(4, collection("trainable_variables", true))
         .message(4, collection("variables", false));
-  meta_graph.message(5, io::map_entry_proto(options.signature, encode_signature(graph, options)));
+  meta_graph.message(5, io::map_entry_proto(options.signature, encode_signature(graph)));
   return ProtoWriter().integer(1, 1).message(2, meta_graph).take();  // version of the format
 }
 
@@ -227,10 +227,16 @@ DISTRIBUTE_INLINE void save(const NamedOutputsFunction& function, const std::str
                             const SaveOptions& options) {
   if (!options.input)
     throw InvalidArgumentError("save: a function has no known input; give the option `input`");
+  SaveOptions named = options;
+  named.inputs = {{options.input_name, *options.input}};
+  save([&](const NamedTensors& inputs) { return function(inputs.begin()->second); }, path, named);
+}
+
+DISTRIBUTE_INLINE void save(const NamedFunction& function, const std::string& path,
+                            const SaveOptions& options) {
   if (path.empty()) throw InvalidArgumentError("save: the path is empty");
   saved_model_internal::check_assets(options.assets_extra);
-  const InferenceGraph graph =
-      trace_inference(function, {*options.input, options.input_name, options.output_name});
+  const InferenceGraph graph = trace_inference(function, TraceOptions{.inputs = options.inputs});
   GraphDef def = encode_graph_def(graph, options.weights);
   saved_model_internal::SavedModelContents contents{encode_saved_model(graph, def, options),
                                                     std::move(def.saved), options.assets_extra};

@@ -30,6 +30,10 @@ std::vector<PlacedWeight> placed_weights(const nn::Module& module, const saving:
 /// Reads a `.safetensors` file, or all files of a `.safetensors.index.json`. Where "x.safetensors"
 /// does not exist, "x.safetensors.index.json" is looked for.
 saving::safetensors::Tensors read_tensors(const std::string& path);
+/// Writes tensors to a file, or to several with an index; as save_weights says of max_shard_bytes.
+/// Workers that are not the chief write to temporary folders.
+void write_shards_on_chief(const std::string& path, const saving::safetensors::Tensors& tensors,
+                           const saving::safetensors::Metadata& metadata, int64_t max_shard_bytes);
 
 /// Adds the file's values for the module to `weights`. With options.dry_run it only prints which
 /// tensor would become which variable.

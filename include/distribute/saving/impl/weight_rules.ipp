@@ -114,23 +114,33 @@ DISTRIBUTE_INLINE std::string nearest_key(const saving::safetensors::Tensors& fi
   return nearest;
 }
 
-/// A file's tensors, in which all names may have something in front, such as "module." or
-/// "transformer.".
+/// Adds all parts of a name that end with a dot: "transformer.", "transformer.h.".
+DISTRIBUTE_INLINE void add_fronts(const std::string& name, std::set<std::string>& fronts) {
+  for (size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1))
+    fronts.insert(name.substr(0, dot + 1));
+}
+
+/// A file's tensors, in which all names may have something in front, such as "module.", or lack
+/// what the rules have in front, such as "transformer." of the published GPT-2.
 class RuleSearch {
  public:
   RuleSearch(const saving::safetensors::Tensors& file, const std::vector<PlacedWeight>& weights)
       : file_(file) {
-    size_t most = count_found(weights, "");
-    std::set<std::string> fronts;
-    for (const auto& [key, value] : file)
-      for (size_t dot = key.find('.'); dot != std::string::npos; dot = key.find('.', dot + 1))
-        fronts.insert(key.substr(0, dot + 1));
-    if (most == 0)
-      for (const std::string& front : fronts)
-        if (const size_t found = count_found(weights, front); found > most) {
-          most = found;
-          front_ = front;
-        }
+    size_t most = count_found(weights, {});
+    if (most > 0) return;
+    std::set<std::string> added, lacking;
+    for (const auto& [key, value] : file) add_fronts(key, added);
+    for (const PlacedWeight& weight : weights)
+      for (const WeightPlace& place : weight.places)
+        for (const std::string& key : place.keys) add_fronts(key, lacking);
+    const auto try_front = [&](const Front& front) {
+      const size_t found = count_found(weights, front);
+      if (found <= most) return;
+      most = found;
+      front_ = front;
+    };
+    for (const std::string& text : added) try_front({.added = text});
+    for (const std::string& text : lacking) try_front({.lacking = text});
   }
 
   /// Returns the way in which the file has the variable; null if it has none.
@@ -142,18 +152,26 @@ class RuleSearch {
 
   std::vector<std::string> keys(const WeightPlace& place) const {
     std::vector<std::string> all;
-    for (const std::string& key : place.keys) all.push_back(front_ + key);
+    for (const std::string& key : place.keys) all.push_back(in_file(key, front_));
     return all;
   }
 
   const Tensor& tensor(const std::string& key) const { return file_.at(key); }
 
  private:
-  bool has(const WeightPlace& place, const std::string& front) const {
-    return std::all_of(place.keys.begin(), place.keys.end(),
-                       [&](const std::string& key) { return file_.contains(front + key); });
+  struct Front {  // what names of the file have before those of the rules, or lack there
+    std::string added = {}, lacking = {};
+  };
+
+  static std::string in_file(const std::string& key, const Front& front) {
+    const bool cut = key.starts_with(front.lacking);
+    return front.added + (cut ? key.substr(front.lacking.size()) : key);
   }
-  size_t count_found(const std::vector<PlacedWeight>& weights, const std::string& front) const {
+  bool has(const WeightPlace& place, const Front& front) const {
+    return std::all_of(place.keys.begin(), place.keys.end(),
+                       [&](const std::string& key) { return file_.contains(in_file(key, front)); });
+  }
+  size_t count_found(const std::vector<PlacedWeight>& weights, const Front& front) const {
     return size_t(std::count_if(weights.begin(), weights.end(), [&](const PlacedWeight& weight) {
       return std::any_of(weight.places.begin(), weight.places.end(),
                          [&](const WeightPlace& place) { return has(place, front); });
@@ -161,7 +179,7 @@ class RuleSearch {
   }
 
   const saving::safetensors::Tensors& file_;
-  std::string front_;
+  Front front_;
 };
 
 /// The part of a file's tensor that a rule speaks of; an empty tensor if it cannot be cut so.

@@ -73,6 +73,16 @@ DISTRIBUTE_INLINE void save_weights(nn::Module& module, const std::string& path,
   check_built(module, "save_weights");
   if (options.names && !path.ends_with(".safetensors"))
     throw InvalidArgumentError(path + ": `names` are those of safetensors files");
+  const bool is_plain = path.ends_with(".safetensors");
+  if (options.max_shard_bytes < 0 || (options.max_shard_bytes > 0 && !is_plain))
+    throw InvalidArgumentError(str_cat(path, ": max_shard_bytes is ", options.max_shard_bytes,
+                                       "; it is 0 or more, and above 0 for .safetensors alone"));
+  if (is_plain && options.max_shard_bytes > 0 && !options.optimizer) {
+    const auto tensors =
+        options.names ? weights_by_rules(module, *options.names) : weights_by_name(module);
+    return write_shards_on_chief(path, tensors, {{"format", options.names ? "pt" : "np"}},
+                                 options.max_shard_bytes);
+  }
   std::string bytes;
   if (path.ends_with(".weights.h5"))
     bytes = encode_hdf5(weights_h5(module, options.optimizer));

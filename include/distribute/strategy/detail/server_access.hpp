@@ -70,6 +70,9 @@ class ServerAccess final : public GradientPlacer {
                const parameter_server::InitialValue& initial_value);
 
   Tensor read(int64_t variable);
+  /// Returns the value if the step has it, or reads it as the last step did; else rows alone are
+  /// wanted, and the tensor is empty.
+  Tensor value_if_read(int64_t variable);
   void assign(int64_t variable, const Tensor& value);
   void assign_add(int64_t variable, const Tensor& delta);
   /// Sends the gradients, already summed over this process's replicas, and starts the next pull.
@@ -128,6 +131,7 @@ class ServerAccess final : public GradientPlacer {
 
  private:
   Tensor* value_apart(int64_t variable);
+  Tensor value_in_step(int64_t variable);
   int64_t find_created(const parameter_server::VariableSpec& spec);
   int64_t find_or_create(const parameter_server::VariableSpec& spec,
                          const parameter_server::InitialValue& initial_value);

@@ -84,9 +84,10 @@ DISTRIBUTE_INLINE Tensor RemoteVariable::read_host() const {
 DISTRIBUTE_INLINE Tensor RemoteVariable::read_rows(const Tensor& flat) const {
   if (flat.num_elements() == 0) return zeros(spec_.shape.with(0, 0), spec_.dtype);
   const Tensor host_flat = strategy_internal::on_host(flat);
-  const Tensor rows = !link_->has_client() || link_->is_apart()
-                          ? gather(read_host(), host_flat)
-                          : link_->client().gather_rows(remote_id(), host_flat);
+  const bool is_local = !link_->has_client() || link_->is_apart();
+  const Tensor whole = is_local ? read_host() : link_->value_if_read(remote_id());
+  const Tensor rows =
+      whole ? gather(whole, host_flat) : link_->client().gather_rows(remote_id(), host_flat);
   const bool is_here = !copies_ || !get_replica_context();
   return is_here ? rows : copies_->send(current_device(), rows);
 }

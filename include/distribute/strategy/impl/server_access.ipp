@@ -9,6 +9,7 @@
 #include <distribute/strategy/detail/remote_variable.hpp>
 #include <distribute/strategy/detail/server_access.hpp>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -143,13 +144,26 @@ DISTRIBUTE_INLINE Tensor ServerAccess::read(int64_t variable) {
     return servers.read(variable);
   }
   touched_.insert(variable);
+  return value_in_step(variable);
+}
+
+DISTRIBUTE_INLINE Tensor ServerAccess::value_if_read(int64_t variable) {
+  const std::lock_guard lock(mutex_);
+  if (steps_ == 0 || apart_) return {};
+  const bool expected = std::find(expected_.begin(), expected_.end(), variable) != expected_.end();
+  return expected || values_.contains(variable) ? value_in_step(variable) : Tensor();
+}
+
+/// Pulls all variables that the last step read; values that have not changed are not sent. mutex_
+/// must be held.
+DISTRIBUTE_INLINE Tensor ServerAccess::value_in_step(int64_t variable) {
   if (const auto known = values_.find(variable); known != values_.end()) return known->second;
   std::set<int64_t> wanted{variable};
   wanted.insert(expected_.begin(), expected_.end());
   wanted.insert(counters_.begin(), counters_.end());
   std::erase_if(wanted, [&](int64_t id) { return values_.contains(id); });
   const std::vector<int64_t> list(wanted.begin(), wanted.end());
-  const std::vector<Tensor> values = servers.pull(list);
+  const std::vector<Tensor> values = client().pull(list);
   for (size_t i = 0; i < list.size(); ++i) values_[list[i]] = values[i];
   return values_.at(variable);
 }
