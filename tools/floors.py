@@ -50,7 +50,7 @@ TRAINER_FLOORS = ["tensor", "autograd", "ops", "replica", "nn", "optim", "data",
                   "checkpoint"]
 
 # But not these, which few trainers need: a program includes them by name, or distribute.hpp.
-BESIDE_TRAINERS = {"nn/convolution_1d_3d.hpp"}
+BESIDE_TRAINERS = {"nn/convolution_1d_3d.hpp", "nn/recurrent_cells.hpp"}
 
 # Features of the smallest build that the README shows, and those that only a build for GPUs has.
 PLAIN = ("ONEDNN",)

@@ -37,7 +37,7 @@ FUNCTION = re.compile(r"^(?:inline )?Tensor (\w+)\(")
 MEMBER = re.compile(r"^  (?!return)[\w:<>, ]+? (\w+)(?: = .*)?;")
 # Bases of listed classes, and what is called by no program.
 BASES = {"AttentionLayer", "CausalLM", "ConfusionCount", "ConvolutionLayer", "LayerOf", "Merge", "ModuleListBase", "MultiInputModule", "NamedModule", "RandomImages",
-         "RecurrentLayer", "SpatialDropout", "LearningRate", "FunctionLoss"}
+         "GatedCell", "RecurrentBase", "RecurrentLayer", "RNNCell", "SpatialDropout", "LearningRate", "FunctionLoss"}
 
 
 class Kind:

@@ -5,7 +5,6 @@
 #include <distribute/base/detail/macros_aside.inc>
 
 #include <distribute/datasets/tables.hpp>
-#include <distribute/datasets/web_dataset.hpp>
 
 #ifndef DISTRIBUTE_SEPARATE_COMPILATION
 #include <distribute/impl/datasets_bodies.hpp>

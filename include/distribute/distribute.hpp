@@ -97,6 +97,7 @@
 #include <distribute/nn/policy.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/recurrent.hpp>
+#include <distribute/nn/recurrent_cells.hpp>
 #include <distribute/nn/regression_losses.hpp>
 #include <distribute/nn/regularizers.hpp>
 #include <distribute/nn/reshaping.hpp>

@@ -88,6 +88,8 @@ int main() {
                       layer_cases,
                       size_layer_cases,
                       wrapper_layer_cases,
+                      cell_cases,
+                      conv_lstm_cases,
                       loss_option_cases,
                       metric_option_cases,
                       optimizer_option_cases,

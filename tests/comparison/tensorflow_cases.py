@@ -18,6 +18,7 @@ try:
 except ImportError:
     sys.exit(77)
 import callback_option_cases
+import cell_cases
 import fit_cases
 import function_cases
 import layer_cases
@@ -491,6 +492,7 @@ if __name__ == "__main__":
     resume_cases.resume_cases(case)
     size_layer_cases.size_layer_cases(case)
     wrapper_layer_cases.wrapper_layer_cases(case, mirrored)
+    cell_cases.cell_cases(case)
     function_cases.function_cases(case)
     pipeline_cases.pipeline_cases(case)
     context_cases()

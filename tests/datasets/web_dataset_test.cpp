@@ -1,5 +1,5 @@
 // Against webdataset 1.0.2: answers.py.
-#include <distribute/datasets/web_dataset.hpp>
+#include <distribute/datasets/tables.hpp>
 
 #include <distribute/data/distribute_options.hpp>
 #include <distribute/datasets/detail/archive_reader.hpp>

@@ -12,7 +12,7 @@
 #include <distribute/nn/models.hpp>
 #include <distribute/nn/normalization.hpp>
 #include <distribute/nn/pooling.hpp>
-#include <distribute/nn/recurrent.hpp>
+#include <distribute/nn/recurrent_cells.hpp>
 #include <distribute/nn/reshaping.hpp>
 #include <distribute/nn/resnet.hpp>
 #include <distribute/ops/activation.hpp>
@@ -366,6 +366,19 @@ class Attentive : public nn::Module {
   nn::GlobalAveragePooling1D& pool_ = add("pool", nn::GlobalAveragePooling1D());
 };
 
+/// Sums over the steps.
+class Running : public nn::RNNCell {
+ public:
+  std::vector<int64_t> state_size() const override { return {6}; }
+
+ private:
+  nn::RecurrentResult call(const Tensor& x, const std::vector<Tensor>& states,
+                           nn::CallOptions) override {
+    const Tensor sum = states[0] * 0.5f + x;
+    return {sum, {sum}};
+  }
+};
+
 inline std::vector<Case> sequence_cases() {
   const Tensor steps = example({3, 4, 6}), images = example({3, 4, 5, 2});
   std::vector<Case> cases;
@@ -377,6 +390,15 @@ inline std::vector<Case> sequence_cases() {
   cases.push_back(layers("time_distributed", steps, nn::TimeDistributed(nn::Dense({.units = 3}))));
   cases.push_back(
       layers("spectral_normalization", steps, nn::SpectralNormalization(nn::Dense({.units = 3}))));
+  cases.push_back(
+      layers("rnn_of_cells", steps,
+             nn::RNN(nn::StackedRNNCells(nn::LSTMCell({.units = 3}), nn::GRUCell({.units = 2})),
+                     {.return_sequences = true}),
+             nn::Bidirectional(nn::RNN(nn::SimpleRNNCell({.units = 2})))));
+  cases.push_back(layers("conv_lstm", images,
+                         nn::ConvLSTM1D({.filters = 2, .kernel_size = 2, .return_sequences = true}),
+                         nn::ConvLSTM1D({.filters = 3, .kernel_size = 3})));
+  cases.push_back(layers("rnn_of_own_cell", steps, nn::RNN(Running())));
   cases.push_back(layers("simple_rnn", steps, nn::SimpleRNN({.units = 3}), nn::RepeatVector(2)));
   cases.push_back(layers(
       "conv1d", steps,

@@ -179,6 +179,25 @@ def spectral(x):
     return L.Dense(2)(L.GlobalAveragePooling1D()(L.BatchNormalization()(h)))
 
 
+def cells(x):
+    e = embedded(x)
+    h = L.RNN([L.LSTMCell(3, kernel_constraint="non_neg", dropout=0.1), L.GRUCell(2, bias_regularizer=R.L2(0.1))],
+              return_sequences=True)(e)
+    h = L.Bidirectional(L.RNN(L.SimpleRNNCell(2, kernel_regularizer=R.L1(0.1)), return_sequences=True), "sum")(h)
+    last = L.LSTMCell(2, unit_forget_bias=False, recurrent_activation="hard_sigmoid")
+    return L.Dense(2)(L.RNN(last, go_backwards=True, activity_regularizer=R.L2(0.1))(h))
+
+
+def frames():
+    return keras.Sequential([
+        keras.Input((3, 5, 6, 2)), L.ConvLSTM2D(3, (2, 3), padding="same", return_sequences=True, recurrent_dropout=0.2,
+                                                kernel_regularizer=R.L2(0.1)),
+        L.Bidirectional(L.ConvLSTM2D(2, 2, 2, bias_regularizer=R.L1(0.1), return_sequences=True)),
+        L.Reshape((3, 6, 4)), L.ConvLSTM1D(2, 2, dilation_rate=2, recurrent_constraint="non_neg", return_sequences=True),
+        L.Reshape((3, 2, 2, 1, 2)), L.ConvLSTM3D(2, (2, 1, 1), go_backwards=True, use_bias=False),
+        L.Flatten(), L.UnitNormalization()])
+
+
 MODELS = {"attention": lambda: of_tokens(dot), "attention_concat": lambda: of_tokens(concat),
           "additive_attention": lambda: of_tokens(additive), "constraints": constrained,
           "stateful": stateful, "pictures": pictures, "transformer": lambda: of_tokens(transformer),
@@ -189,7 +208,8 @@ MODELS = {"attention": lambda: of_tokens(dot), "attention_concat": lambda: of_to
           "penalized_pictures": penalized_pictures,
           "penalized_steps": lambda: of_tokens(penalized_steps),
           "penalized_sizes_of_pictures": sizes, "penalized_lengths": lambda: of_tokens(lengths),
-          "penalized_spectral": lambda: of_tokens(spectral)}
+          "penalized_spectral": lambda: of_tokens(spectral),
+          "penalized_cells": lambda: of_tokens(cells), "penalized_frames": frames}
 TOKENS = np.array([[1, 2, 3, 0, 0], [4, 5, 0, 0, 0], [1, 1, 1, 1, 1]], "int32")
 
 
@@ -226,13 +246,17 @@ def after_step(model, x):
     return model(x, training=False)
 
 
+def input_of(name):
+    shape = {"pictures": (2, 9, 8, 3), "frames": (2, 3, 5, 6, 2)}.get(name.rpartition("_")[2])
+    return RANDOM.uniform(0, 1, shape).astype("float32") if shape else TOKENS
+
+
 def make(folder):
     answers = {}
     for name, create in MODELS.items():
         model = create()
         randomize(model)
-        x = RANDOM.uniform(0, 1, (2, 9, 8, 3)).astype("float32") if name.endswith("pictures") else TOKENS
-        answers[name] = write(folder, name, model, x)
+        answers[name] = write(folder, name, model, input_of(name))
     (folder / "answers.json").write_text(json.dumps(answers))
 
 

@@ -4,6 +4,7 @@
 
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/merging.hpp>
 #include <distribute/nn/recurrent.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>

@@ -102,6 +102,7 @@
 #include <distribute/nn/impl/convolution_transpose.ipp>
 #include <distribute/nn/impl/f_score.ipp>
 #include <distribute/nn/impl/functional.ipp>
+#include <distribute/nn/impl/gated_cell.ipp>
 #include <distribute/nn/impl/hinge_losses.ipp>
 #include <distribute/nn/impl/hinge_metrics.ipp>
 #include <distribute/nn/impl/iou.ipp>
@@ -117,6 +118,7 @@
 #include <distribute/nn/impl/probability_losses.ipp>
 #include <distribute/nn/impl/probability_metrics.ipp>
 #include <distribute/nn/impl/recurrent.ipp>
+#include <distribute/nn/impl/recurrent_base.ipp>
 #include <distribute/nn/impl/regression_losses.ipp>
 #include <distribute/nn/impl/regression_metrics.ipp>
 #include <distribute/nn/impl/resnet.ipp>

@@ -36,12 +36,14 @@
 #include <distribute/nn/impl/convolution_1d.ipp>
 #include <distribute/nn/impl/convolution_transpose.ipp>
 #include <distribute/nn/impl/functional.ipp>
+#include <distribute/nn/impl/gated_cell.ipp>
 #include <distribute/nn/impl/keras_graph.ipp>
 #include <distribute/nn/impl/merging.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
 #include <distribute/nn/impl/named_module.ipp>
 #include <distribute/nn/impl/pooling.ipp>
 #include <distribute/nn/impl/recurrent.ipp>
+#include <distribute/nn/impl/recurrent_base.ipp>
 #include <distribute/nn/impl/resnet.ipp>
 #include <distribute/nn/impl/sequential.ipp>
 #include <distribute/nn/impl/transposed_axis.ipp>

@@ -34,11 +34,14 @@
 #include <distribute/nn/impl/attention.ipp>
 #include <distribute/nn/impl/attention_layers.ipp>
 #include <distribute/nn/impl/bidirectional.ipp>
+#include <distribute/nn/impl/conv_lstm.ipp>
 #include <distribute/nn/impl/convolution.ipp>
 #include <distribute/nn/impl/convolution_1d.ipp>
 #include <distribute/nn/impl/convolution_transpose.ipp>
+#include <distribute/nn/impl/convolve.ipp>
 #include <distribute/nn/impl/flatten.ipp>
 #include <distribute/nn/impl/functional.ipp>
+#include <distribute/nn/impl/gated_cell.ipp>
 #include <distribute/nn/impl/keras_graph.ipp>
 #include <distribute/nn/impl/merging.ipp>
 #include <distribute/nn/impl/module_saver.ipp>
@@ -46,6 +49,9 @@
 #include <distribute/nn/impl/padding.ipp>
 #include <distribute/nn/impl/pooling.ipp>
 #include <distribute/nn/impl/recurrent.ipp>
+#include <distribute/nn/impl/recurrent_base.ipp>
+#include <distribute/nn/impl/recurrent_cells.ipp>
+#include <distribute/nn/impl/recurrent_cells_run.ipp>
 #include <distribute/nn/impl/reshaping.ipp>
 #include <distribute/nn/impl/resizing.ipp>
 #include <distribute/nn/impl/resnet.ipp>

@@ -14,6 +14,10 @@
 #include <distribute/cluster/impl/network_lines.ipp>
 #include <distribute/cluster/impl/task_ways.ipp>
 
+#include <distribute/nn/impl/conv_lstm.ipp>
+#include <distribute/nn/impl/convolve.ipp>
+#include <distribute/nn/impl/recurrent_cells.ipp>
+#include <distribute/nn/impl/recurrent_cells_run.ipp>
 #include <distribute/nn/impl/sequence_convolution.ipp>
 #include <distribute/nn/impl/volumes.ipp>
 

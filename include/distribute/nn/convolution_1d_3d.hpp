@@ -1,12 +1,15 @@
 #pragma once
-/// Convolutions of sequences and volumes beside Conv1D.
+/// Convolutions of sequences and volumes beside Conv1D, and LSTMs of convolutions.
 
 #include <distribute/base/config.hpp>
 #include <distribute/nn/convolution.hpp>
 #include <distribute/nn/module.hpp>
+#include <distribute/nn/recurrent_cells.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace distribute::nn {
 
@@ -123,5 +126,92 @@ class SeparableConv1D : public LayerOf<SeparableConv1DOptions> {
 // Keras's other names.
 using Convolution1DTranspose = Conv1DTranspose;
 using SeparableConvolution1D = SeparableConv1D;
+
+/// Options of ConvLSTM1D, ConvLSTM2D and ConvLSTM3D.
+template <typename Size>
+struct ConvLSTMOptions {
+  int64_t filters = 0;
+  Size kernel_size = 1;
+  Size strides = 1;                  // of the inputs; states are convolved with strides of 1
+  Padding padding = Padding::Valid;  // Valid or Same, of the inputs
+  Size dilation_rate = 1;
+  ActivationFunction activation = tanh;
+  ActivationFunction recurrent_activation = sigmoid;
+  bool use_bias = true;
+  Initializer kernel_initializer = initializers::glorot_uniform();
+  Initializer recurrent_initializer = initializers::orthogonal();
+  Initializer bias_initializer = initializers::zeros();
+  bool unit_forget_bias = true;  // the forget gate's biases start at 1
+  Regularizer kernel_regularizer = {};
+  Regularizer recurrent_regularizer = {};
+  Regularizer bias_regularizer = {};
+  Regularizer activity_regularizer = {};
+  Constraint kernel_constraint = {};
+  Constraint recurrent_constraint = {};
+  Constraint bias_constraint = {};
+  double dropout = 0;            // probability of dropping an input, at all steps alike
+  double recurrent_dropout = 0;  // the same for the state; each gate has masks of its own
+  bool return_sequences = false;
+  bool go_backwards = false;
+  bool zero_output_for_mask = false;
+  bool stateful = false;
+  std::string name = {};
+};
+
+/// Options of all ranks in one struct; `units` are the filters.
+struct ConvLSTMLayerOptions {
+  RecurrentLayerOptions recurrent;
+  std::vector<int64_t> kernel_size, strides, dilation_rate;  // a number for each axis
+  Padding padding = Padding::Valid;
+};
+
+/// An LSTM whose products are convolutions: of the inputs as the options say, of the states with
+/// strides and dilation of 1 and zeros around. The weights lie in a part "conv_lstm_cell", with
+/// gates i, f, c, o along the last axis.
+/// Throws  InvalidArgumentError for filters < 1, sizes < 1, Padding::Explicit, strides and
+///         dilation_rate that are both above 1, and a dropout outside [0, 1].
+class ConvLSTM : public RNN {
+ public:
+  /// The options, in the form that all ranks have in common.
+  const ConvLSTMLayerOptions& layer_options() const { return layer_options_; }
+
+ protected:
+  explicit ConvLSTM(ConvLSTMLayerOptions options);
+
+ private:
+  DISTRIBUTE_INLINE std::unique_ptr<RecurrentBase> for_direction(bool turned,
+                                                                 std::string name) const override;
+  DISTRIBUTE_INLINE std::string kind() const override;
+
+  ConvLSTMLayerOptions layer_options_;
+};
+
+using ConvLSTM1DOptions = ConvLSTMOptions<int64_t>;
+using ConvLSTM2DOptions = ConvLSTMOptions<Size2D>;
+using ConvLSTM3DOptions = ConvLSTMOptions<Size3D>;
+
+/// Shapes  [batch, steps, size, channels] -> [batch, out_size, filters], or [batch, steps,
+///         out_size, filters] with return_sequences.
+/// Source  tf.keras.layers.ConvLSTM1D; Shi et al. 2015
+class ConvLSTM1D : public ConvLSTM {
+ public:
+  explicit ConvLSTM1D(ConvLSTM1DOptions options);
+};
+
+/// Shapes  [batch, steps, height, width, channels] -> [batch, out_height, out_width, filters], or
+///         [batch, steps, out_height, out_width, filters] with return_sequences.
+/// Source  tf.keras.layers.ConvLSTM2D; Shi et al. 2015
+class ConvLSTM2D : public ConvLSTM {
+ public:
+  explicit ConvLSTM2D(ConvLSTM2DOptions options);
+};
+
+/// Shapes  [batch, steps, depth, height, width, channels] -> [batch, out_depth, out_height,
+///         out_width, filters], or [batch, steps, ...] with return_sequences.
+/// Source  tf.keras.layers.ConvLSTM3D; Shi et al. 2015
+class ConvLSTM3D : public ConvLSTM {
+ public:
+  explicit ConvLSTM3D(ConvLSTM3DOptions options);
+};
 
 }  // namespace distribute::nn

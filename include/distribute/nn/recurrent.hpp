@@ -8,6 +8,8 @@
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/sequence.hpp>
 
+#include <memory>
+
 namespace distribute::nn {
 
 struct SimpleRNNOptions {  // options of SimpleRNN
@@ -90,45 +92,74 @@ struct RecurrentLayerOptions {
   bool unit_forget_bias = false;
 };
 
-/// Runs a cell over the steps of a sequence, only those that the mask counts. Weights kernel,
-/// recurrent_kernel and bias lie in a part "lstm_cell", "gru_cell" or "simple_rnn_cell". A stateful
-/// layer keeps the states after the last step for each replica until reset_states(); they are no
-/// weights, and no gradient goes through them.
-/// Shapes  [batch, steps, inputs] -> [batch, units], or [batch, steps, units] with
-///          return_sequences.
-/// Throws  InvalidArgumentError for units < 1 or a dropout outside [0, 1], and when a stateful
-///          layer has states of another batch size; UnimplementedError for a stateful layer in a
-///          step that is recorded or exported.
+/// Base of layers that run over the steps of a sequence, only those that the mask counts. A
+/// stateful layer keeps the states after the last step for each replica until reset_states(), after
+/// which it begins with zeros; they are no weights, and no gradient goes through them.
+/// Shapes  [batch, steps, ...] -> the output of the last step, or of all with return_sequences.
+/// Throws  InvalidArgumentError when a stateful layer has states of another batch size;
+///         UnimplementedError for a stateful layer in a step that is recorded or exported.
 /// Source  tf.keras.layers.RNN; with state: return_state and initial_state
-class RecurrentLayer : public Module {
+class RecurrentBase : public Module {
  public:
-  explicit RecurrentLayer(RecurrentLayerOptions options);
-  DISTRIBUTE_INLINE ~RecurrentLayer() override;
-  RecurrentLayer(RecurrentLayer&&) noexcept;
-  RecurrentLayer& operator=(RecurrentLayer&&) noexcept;
+  DISTRIBUTE_INLINE ~RecurrentBase() override;
+  RecurrentBase(RecurrentBase&&) noexcept;
+  RecurrentBase& operator=(RecurrentBase&&) noexcept;
 
-  /// Returns the output and the states after the last step, from the states `initial` (empty:
-  /// zeros).
+  /// Returns the output and the states after the last step, from the states `initial` (empty: those
+  /// that the layer begins with, which are zeros but for cells of your own). From given states only
+  /// a mask in `options` leaves out steps, and not the one that x carries; the same is true of
+  /// Keras 3.
   RecurrentResult call_with_states(const Tensor& x, const std::vector<Tensor>& initial = {},
                                    CallOptions options = {});
+  /// Whether the result has the outputs of all steps.
+  bool return_sequences() const { return return_sequences_; }
+  /// Whether a call begins with the final states of the one before.
+  bool stateful() const { return bool(kept_); }
+
+ protected:
+  RecurrentBase(std::string name, bool return_sequences, bool stateful);
+
+ private:
+  friend class Bidirectional;
+  class KeptStates;
+  virtual RecurrentResult run(const Tensor& x, const std::vector<Tensor>& initial,
+                              const CallOptions& options) = 0;
+  /// Makes a layer of the same options with weights of its own, for one direction of a
+  /// Bidirectional; `turned`: the other one than this layer's.
+  virtual std::unique_ptr<RecurrentBase> for_direction(bool turned, std::string name) const = 0;
+  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE void reset_own_states() override;
+  bool supports_masking() const override { return return_sequences_; }
+  RecurrentResult run_from(const Tensor& x, const std::vector<Tensor>& initial,
+                           const CallOptions& options);
+
+  bool return_sequences_;
+  Pimpl<KeptStates> kept_;  // states of a stateful layer
+};
+
+/// Runs over a sequence a cell whose weights kernel, recurrent_kernel and bias lie in a part
+/// "lstm_cell", "gru_cell" or "simple_rnn_cell".
+/// Shapes  [batch, steps, inputs] -> [batch, units], or [batch, steps, units] with
+///          return_sequences.
+/// Throws  InvalidArgumentError for units < 1 or a dropout outside [0, 1].
+class RecurrentLayer : public RecurrentBase {
+ public:
+  explicit RecurrentLayer(RecurrentLayerOptions options);
   const RecurrentLayerOptions& options() const { return options_; }
 
  private:
   class Cell;
-  class KeptStates;
-  DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
+  DISTRIBUTE_INLINE RecurrentResult run(const Tensor& x, const std::vector<Tensor>& initial,
+                                        const CallOptions& options) override;
+  DISTRIBUTE_INLINE std::unique_ptr<RecurrentBase> for_direction(bool turned,
+                                                                 std::string name) const override;
   DISTRIBUTE_INLINE void build(const Shape& input) override;
-  DISTRIBUTE_INLINE void reset_own_states() override;
   DISTRIBUTE_INLINE std::string kind() const override;
-  bool supports_masking() const override { return options_.step.return_sequences; }
-  void drop(Tensor& x, RecurrentWeights& weights, RecurrentOptions& step);
-  RecurrentResult run(const Tensor& x, const std::vector<Tensor>& initial, CallOptions options);
 
   RecurrentLayerOptions options_;
   Cell* cell_;
   Module* dropout_ = nullptr;
   Module* recurrent_dropout_ = nullptr;
-  Pimpl<KeptStates> kept_;  // states of a stateful layer
 };
 
 /// Source  tf.keras.layers.SimpleRNN
@@ -167,24 +198,26 @@ struct BidirectionalOptions {  // options of Bidirectional
 /// Source  tf.keras.layers.Bidirectional
 class Bidirectional : public Module {
  public:
-  explicit Bidirectional(const RecurrentLayer& layer, BidirectionalOptions options = {});
+  /// Throws  UnimplementedError for an RNN whose cell has no clone().
+  explicit Bidirectional(const RecurrentBase& layer, BidirectionalOptions options = {});
   /// Returns the output, then the states of the forward layer and those of the backward one.
   RecurrentResult call_with_states(const Tensor& x, const std::vector<Tensor>& initial = {},
                                    CallOptions options = {});
   /// How the outputs of both directions become one.
   MergeMode merge_mode() const { return merge_mode_; }
   /// Returns the layer that reads from the first step.
-  const RecurrentLayer& forward_layer() const { return *forward_; }
+  const RecurrentBase& forward_layer() const { return *forward_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "bidirectional"; }
   bool supports_masking() const override { return return_sequences_; }
+  RecurrentBase& add_direction(const RecurrentBase& layer, bool turned, const std::string& prefix);
   Tensor merge(const Tensor& forward, const Tensor& backward) const;
 
   MergeMode merge_mode_;
   bool return_sequences_;
-  RecurrentLayer *forward_, *backward_;
+  RecurrentBase *forward_, *backward_;
 };
 
 }  // namespace distribute::nn

@@ -3,7 +3,7 @@
 #include <distribute/data/element_spec.hpp>
 #include <distribute/data/files.hpp>
 #include <distribute/datasets/detail/archive_reader.hpp>
-#include <distribute/datasets/web_dataset.hpp>
+#include <distribute/datasets/tables.hpp>
 
 #include <algorithm>
 #include <charconv>

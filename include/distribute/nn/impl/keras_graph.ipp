@@ -36,17 +36,18 @@ DISTRIBUTE_INLINE bool is_one_of(const Module& layer, const std::set<std::string
 
 /// Layers whose call() has an argument `mask`, so that their nodes depend on it.
 DISTRIBUTE_INLINE bool takes_mask(const Module& layer) {
-  return is_one_of(layer, {"batch_normalization", "softmax", "lstm", "gru", "simple_rnn",
-                           "bidirectional", "time_distributed", "global_average_pooling1d",
-                           "attention", "additive_attention", "sequential", "functional"});
+  return dynamic_cast<const RecurrentBase*>(&layer) ||
+         is_one_of(layer, {"batch_normalization", "softmax", "bidirectional", "time_distributed",
+                           "global_average_pooling1d", "attention", "additive_attention",
+                           "sequential", "functional"});
 }
 
 /// Layers that have no mask whatever they get.
 DISTRIBUTE_INLINE bool ends_mask(const Module& layer) {
-  if (const auto* recurrent = dynamic_cast<const RecurrentLayer*>(&layer))
-    return !recurrent->options().step.return_sequences;
+  if (const auto* recurrent = dynamic_cast<const RecurrentBase*>(&layer))
+    return !recurrent->return_sequences();
   if (const auto* both = dynamic_cast<const Bidirectional*>(&layer))
-    return !both->forward_layer().options().step.return_sequences;
+    return !both->forward_layer().return_sequences();
   return is_one_of(layer, {"einsum_dense",
                            "conv2d",
                            "conv1d",
@@ -271,7 +272,8 @@ DISTRIBUTE_INLINE std::string keras_attribute(const Module& module, const std::s
     return name.starts_with("backward") ? "backward_layer" : "forward_layer";
   if (is_one_of(module, {"time_distributed", "spectral_normalization"}) && name == "0")
     return "layer";
-  const bool is_cell = dynamic_cast<const RecurrentLayer*>(&module) && name.ends_with("_cell");
+  const bool is_cell = dynamic_cast<const RecurrentBase*>(&module) && name != "dropout" &&
+                       name != "recurrent_dropout";
   return is_cell ? "cell" : name;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/nn/convolution_1d_3d.hpp>
+#include <distribute/nn/detail/convolve.hpp>
 #include <distribute/nn/detail/transposed_axis.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/convolution.hpp>
@@ -12,16 +13,6 @@
 namespace distribute::nn {
 
 namespace nn_internal {
-
-DISTRIBUTE_INLINE Tensor volume_of(const Tensor& slices, int64_t batch, int64_t depth) {
-  const Shape& s = slices.shape();
-  return reshape(slices, {batch, depth, s[1], s[2], s[3]});
-}
-
-/// The part of the kernel at one depth.
-DISTRIBUTE_INLINE Tensor kernel_at(const Tensor& kernel, int64_t depth) {
-  return squeeze(strided_slice(kernel, {Range{.begin = depth, .end = depth + 1}}), {0});
-}
 
 DISTRIBUTE_INLINE Tensor with_bias(const Tensor& y, const Variable& bias,
                                    ActivationFunction activation) {
@@ -51,32 +42,13 @@ DISTRIBUTE_INLINE void Conv3D::build(const Shape& input) {
 
 DISTRIBUTE_INLINE Tensor Conv3D::call(const Tensor& x, CallOptions) {
   const auto& o = options_;
-  const Conv2DOptions of_slices{{o.strides.height, o.strides.width},
-                                o.padding,
-                                {},
-                                {o.dilation_rate.height, o.dilation_rate.width},
-                                o.groups};
-  const WindowAxis depth = window_axis("conv3d", x.shape()[1], o.kernel_size.depth, o.strides.depth,
-                                       o.dilation_rate.depth, o.padding, 0, 0);
-  const Tensor padded =
-      depth.pad_before + depth.pad_after == 0
-          ? x
-          : pad(x,
-                {AxisPadding{0, 0}, {depth.pad_before, depth.pad_after}, {0, 0}, {0, 0}, {0, 0}});
-  const Tensor kernel = kernel_.value();
-  Tensor sum;
-  for (int64_t k = 0; k < o.kernel_size.depth; ++k) {
-    const int64_t begin = k * o.dilation_rate.depth;
-    const Tensor seen =
-        strided_slice(padded, {Range{}, Range{.begin = begin,
-                                              .end = begin + (depth.out - 1) * o.strides.depth + 1,
-                                              .step = o.strides.depth}});
-    const Tensor part =
-        conv2d(nn_internal::slices_of(seen), nn_internal::kernel_at(kernel, k), of_slices);
-    sum = sum ? sum + part : part;
-  }
-  return nn_internal::with_bias(nn_internal::volume_of(sum, x.shape()[0], depth.out), bias_,
-                                o.activation);
+  const Size3D &strides = o.strides, &dilation = o.dilation_rate;
+  const Tensor y = nn_internal::convolve(x, kernel_.value(),
+                                         {{strides.depth, strides.height, strides.width},
+                                          {dilation.depth, dilation.height, dilation.width},
+                                          o.padding,
+                                          o.groups});
+  return nn_internal::with_bias(y, bias_, o.activation);
 }
 
 DISTRIBUTE_INLINE Conv3DTranspose::Conv3DTranspose(Conv3DTransposeOptions options)

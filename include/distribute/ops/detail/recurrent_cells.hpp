@@ -6,6 +6,7 @@
 #include <distribute/tensor/tensor.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -37,6 +38,29 @@ void gru_cell(const CellRow& row);
 void simple_cell_gradient(const CellGradientRow& row);
 void lstm_cell_gradient(const CellGradientRow& row);
 void gru_cell_gradient(const CellGradientRow& row);
+
+/// Steps of a sequence, the order in which they are read, and what comes out.
+struct StepOrder {
+  int64_t steps;
+  bool return_sequences, go_backwards, zero_output_for_mask;
+};
+/// Computes the step at a position in the sequence from the states before it.
+using NextStep =
+    std::function<nn::RecurrentResult(int64_t position, const std::vector<Tensor>& states)>;
+
+/// Computes one step after the other. A masked one keeps the states, and repeats the output before
+/// it or gives zeros.
+nn::RecurrentResult over_steps(const StepOrder& order, const Tensor& mask,
+                               std::vector<Tensor> states, const NextStep& next);
+/// Returns zeros of the shape of x; an exported graph computes them, as it takes any batch size.
+Tensor zeros_of(const Tensor& x);
+/// Returns the step at this position of [batch, steps, ...].
+Tensor step_at(const Tensor& x, int64_t position);
+
+/// Returns h and c behind a step of Lstm, from the sums `z` of the products and the c before.
+/// Shapes  z [..., 4 units], in the order i, f, c, o -> [..., units] each.
+std::vector<Tensor> next_lstm(const Tensor& z, const Tensor& c,
+                              const nn::RecurrentOptions& options);
 
 /// Computes nn::recurrent() by operations that have gradients; operands have been checked and have
 /// one dtype.

@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/autograd/op_trace.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/recurrent_cells.hpp>
 #include <distribute/ops/math.hpp>
@@ -6,7 +7,63 @@
 
 namespace distribute::ops_internal {
 
-/// Computes one step after the other.
+DISTRIBUTE_INLINE Tensor step_at(const Tensor& x, int64_t position) {
+  return squeeze(strided_slice(x, {Range{}, Range{position, position + 1}}), {1});
+}
+
+/// Blocks of `units` along the last axis.
+DISTRIBUTE_INLINE Tensor block_of(const Tensor& t, int64_t units, int64_t first,
+                                  int64_t count = 1) {
+  std::vector<Range> ranges(size_t(t.shape().rank()));
+  ranges.back() = Range{first * units, (first + count) * units};
+  return strided_slice(t, ranges);
+}
+
+DISTRIBUTE_INLINE std::vector<Tensor> next_lstm(const Tensor& z, const Tensor& c,
+                                                const nn::RecurrentOptions& options) {
+  const auto part = [&](int64_t gate, nn::ActivationFunction function) {
+    const Tensor x = block_of(z, z.shape()[-1] / 4, gate);
+    return function ? function(x) : x;
+  };
+  const auto gates = options.recurrent_activation;
+  const Tensor next = part(1, gates) * c + part(0, gates) * part(2, options.activation);
+  return {part(3, gates) * (options.activation ? options.activation(next) : next), next};
+}
+
+/// The value where the step counts, else the other one.
+DISTRIBUTE_INLINE Tensor where_valid(const Tensor& valid, const Tensor& value,
+                                     const Tensor& other) {
+  Tensor wide = valid;
+  while (wide.shape().rank() < value.shape().rank()) wide = expand_dims(wide, -1);
+  return where(wide, value, other);
+}
+
+DISTRIBUTE_INLINE Tensor zeros_of(const Tensor& x) {
+  return autograd_internal::is_tracing() ? x * 0 : zeros_like(x);
+}
+
+DISTRIBUTE_INLINE nn::RecurrentResult over_steps(const StepOrder& order, const Tensor& mask,
+                                                 std::vector<Tensor> states, const NextStep& next) {
+  std::vector<Tensor> outputs;
+  Tensor output;
+  for (int64_t t = 0; t < order.steps; ++t) {
+    const int64_t position = order.go_backwards ? order.steps - 1 - t : t;
+    nn::RecurrentResult step = next(position, states);
+    if (mask) {
+      const Tensor valid = step_at(mask, position);
+      const Tensor other = output && !order.zero_output_for_mask ? output : zeros_of(step.output);
+      step.output = where_valid(valid, step.output, other);
+      for (size_t i = 0; i < states.size(); ++i)
+        step.states[i] = where_valid(valid, step.states[i], states[i]);
+    }
+    output = step.output;
+    states = std::move(step.states);
+    if (order.return_sequences) outputs.push_back(output);
+  }
+  return {order.return_sequences ? stack(outputs, 1) : output, states};
+}
+
+/// The steps of a layer.
 struct RecurrentSteps {
   const nn::RecurrentWeights& weights;
   const nn::RecurrentOptions& options;
@@ -14,7 +71,7 @@ struct RecurrentSteps {
   Tensor recurrent_bias = {};  // of Gru
 
   Tensor block(const Tensor& t, int64_t first, int64_t count = 1) const {
-    return strided_slice(t, {Range{}, Range{first * units, (first + count) * units}});
+    return block_of(t, units, first, count);
   }
   Tensor gate(const Tensor& x) const {
     return options.recurrent_activation ? options.recurrent_activation(x) : x;
@@ -60,9 +117,7 @@ DISTRIBUTE_INLINE std::vector<Tensor> RecurrentSteps::next(
   if (options.cell == Gru || options.cell == GruResetBefore) return next_gru(xz, states[0]);
   const Tensor z = xz + products(states[0], nn::gates_of(options.cell));
   if (options.cell == Simple) return {active(z)};
-  const Tensor i = gate(block(z, 0)), f = gate(block(z, 1)), o = gate(block(z, 3));
-  const Tensor c = f * states[1] + i * active(block(z, 2));
-  return {o * active(c), c};
+  return next_lstm(z, states[1], options);
 }
 
 DISTRIBUTE_INLINE nn::RecurrentResult recurrent_steps(const Tensor& x,
@@ -78,30 +133,16 @@ DISTRIBUTE_INLINE nn::RecurrentResult recurrent_steps(const Tensor& x,
     bias = squeeze(strided_slice(bias, {Range{0, 1}}), {0});
   }
   const Tensor products = nn::dense(x, weights.kernel, bias);
-  const auto at = [](const Tensor& t, int64_t step) {
-    return squeeze(strided_slice(t, {Range{}, Range{step, step + 1}}), {1});
-  };
-  std::vector<Tensor> states = initial, outputs;
-  // There is no constant of zeros here, as an exported graph must take any batch size.
+  std::vector<Tensor> states = initial;
   if (states.empty())
     states.assign(options.cell == nn::RecurrentCell::Lstm ? 2 : 1,
-                  cell.block(at(products, 0), 0) * 0);
-  Tensor output = states[0] * 0;
-  for (int64_t t = 0; t < steps; ++t) {
-    const int64_t step = options.go_backwards ? steps - 1 - t : t;
-    std::vector<Tensor> next = cell.next(at(products, step), states);
-    if (mask) {
-      const Tensor valid = expand_dims(at(mask, step), -1);
-      const Tensor other = options.zero_output_for_mask ? output * 0 : output;
-      output = where(valid, next[0], other);
-      for (size_t i = 0; i < states.size(); ++i) next[i] = where(valid, next[i], states[i]);
-    } else {
-      output = next[0];
-    }
-    states = std::move(next);
-    if (options.return_sequences) outputs.push_back(output);
-  }
-  return {options.return_sequences ? stack(outputs, 1) : output, states};
+                  zeros_of(cell.block(step_at(products, 0), 0)));
+  return over_steps(
+      {steps, options.return_sequences, options.go_backwards, options.zero_output_for_mask}, mask,
+      states, [&](int64_t position, const std::vector<Tensor>& before) {
+        std::vector<Tensor> after = cell.next(step_at(products, position), before);
+        return nn::RecurrentResult{after[0], after};
+      });
 }
 
 }  // namespace distribute::ops_internal

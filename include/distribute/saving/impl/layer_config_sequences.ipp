@@ -1,9 +1,10 @@
 #pragma once
 #include <distribute/nn/attention.hpp>
 #include <distribute/nn/attention_layers.hpp>
-#include <distribute/nn/convolution.hpp>
+#include <distribute/nn/convolution_1d_3d.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/recurrent.hpp>
+#include <distribute/nn/recurrent_cells.hpp>
 #include <distribute/nn/reshaping.hpp>
 #include <distribute/saving/detail/config_writer.hpp>
 #include <distribute/saving/detail/layer_config.hpp>
@@ -15,9 +16,10 @@ namespace distribute::saving_internal {
 
 using Json = nlohmann::ordered_json;
 
-DISTRIBUTE_INLINE Json recurrent_object(const nn::RecurrentLayer& layer) {
-  const auto& [step, common, unit_forget_bias] = layer.options();
-  const std::string kind = layer.class_name();
+/// The options that layers and their cells have in common.
+DISTRIBUTE_INLINE Json gates_config(const nn::Module& layer,
+                                    const nn::RecurrentLayerOptions& options) {
+  const auto& [step, common, unit_forget_bias] = options;
   Json config = {{"units", common.units},
                  {"activation", activation_name(layer, step.activation)},
                  {"use_bias", common.use_bias},
@@ -27,21 +29,82 @@ DISTRIBUTE_INLINE Json recurrent_object(const nn::RecurrentLayer& layer) {
                  {"kernel_constraint", constraint_object(common.kernel_constraint)},
                  {"recurrent_constraint", constraint_object(common.recurrent_constraint)},
                  {"bias_constraint", constraint_object(common.bias_constraint)},
-                 {"stateful", common.stateful},
                  {"dropout", common.dropout},
-                 {"recurrent_dropout", common.recurrent_dropout},
-                 {"return_sequences", step.return_sequences},
-                 {"go_backwards", step.go_backwards},
-                 {"zero_output_for_mask", step.zero_output_for_mask}};
-  if (kind == "simple_rnn") return layer_object(layer, "SimpleRNN", config);
-  config["recurrent_activation"] = activation_name(layer, step.recurrent_activation);
-  if (kind == "lstm") config["unit_forget_bias"] = unit_forget_bias;
-  if (kind == "gru") config["reset_after"] = step.cell == nn::RecurrentCell::Gru;
-  return layer_object(layer, kind == "lstm" ? "LSTM" : "GRU", config);
+                 {"recurrent_dropout", common.recurrent_dropout}};
+  using enum nn::RecurrentCell;
+  if (step.cell != Simple)
+    config["recurrent_activation"] = activation_name(layer, step.recurrent_activation);
+  if (step.cell == Lstm) config["unit_forget_bias"] = unit_forget_bias;
+  if (step.cell == Gru || step.cell == GruResetBefore) config["reset_after"] = step.cell == Gru;
+  return config;
+}
+
+DISTRIBUTE_INLINE std::string class_of_cell(nn::RecurrentCell cell) {
+  using enum nn::RecurrentCell;
+  return cell == Simple ? "SimpleRNN" : cell == Lstm ? "LSTM" : "GRU";
+}
+
+DISTRIBUTE_INLINE Json gated_layer_object(const nn::RecurrentLayer& layer) {
+  const auto& step = layer.options().step;
+  Json config = gates_config(layer, layer.options());
+  config["stateful"] = layer.stateful();
+  config["return_sequences"] = step.return_sequences;
+  config["go_backwards"] = step.go_backwards;
+  config["zero_output_for_mask"] = step.zero_output_for_mask;
+  return layer_object(layer, class_of_cell(step.cell), std::move(config));
+}
+
+/// How a layer runs over its steps.
+DISTRIBUTE_INLINE void add_run_config(const nn::RNNOptions& o, Json& config) {
+  config["return_sequences"] = o.return_sequences;
+  config["return_state"] = false;
+  config["go_backwards"] = o.go_backwards;
+  config["stateful"] = o.stateful;
+  config["zero_output_for_mask"] = o.zero_output_for_mask;
+}
+
+DISTRIBUTE_INLINE Json conv_lstm_object(const nn::ConvLSTM& layer) {
+  const nn::ConvLSTMLayerOptions& o = layer.layer_options();
+  Json config = gates_config(layer, o.recurrent);
+  config.erase("units");
+  config["filters"] = o.recurrent.common.units;
+  config["kernel_size"] = o.kernel_size;
+  config["strides"] = o.strides;
+  config["padding"] = padding_name(layer, o.padding);
+  config["data_format"] = "channels_last";
+  config["dilation_rate"] = o.dilation_rate;
+  add_run_config(layer.options(), config);
+  return layer_object(layer, str_cat("ConvLSTM", o.kernel_size.size(), "D"), std::move(config));
+}
+
+DISTRIBUTE_INLINE Json cell_object(const nn::RNNCell& cell) {
+  if (const auto* gated = dynamic_cast<const nn::GatedCell*>(&cell))
+    return layer_object(cell, class_of_cell(gated->options().step.cell) + "Cell",
+                        gates_config(cell, gated->options()));
+  const auto* stack = dynamic_cast<const nn::StackedRNNCells*>(&cell);
+  if (!stack) refuse_layer(cell, "is a cell of your own, which Keras does not have");
+  Json cells = Json::array();
+  for (size_t i = 0; i < stack->size(); ++i) cells.push_back(cell_object(stack->cell(i)));
+  return layer_object(cell, "StackedRNNCells", {{"cells", std::move(cells)}});
+}
+
+DISTRIBUTE_INLINE Json rnn_object(const nn::RNN& layer) {
+  Json config = {{"cell", cell_object(layer.cell())}};
+  add_run_config(layer.options(), config);
+  return layer_object(layer, "RNN", std::move(config));
+}
+
+DISTRIBUTE_INLINE Json recurrent_object(const nn::RecurrentBase& layer) {
+  if (const auto* gated = dynamic_cast<const nn::RecurrentLayer*>(&layer))
+    return gated_layer_object(*gated);
+  if (const auto* convolutions = dynamic_cast<const nn::ConvLSTM*>(&layer))
+    return conv_lstm_object(*convolutions);
+  if (const auto* rnn = dynamic_cast<const nn::RNN*>(&layer)) return rnn_object(*rnn);
+  refuse_layer(layer, "is a recurrent layer of your own, which Keras does not have");
 }
 
 DISTRIBUTE_INLINE bool add_recurrent(const nn::Module& layer, Json& layers) {
-  if (const auto* recurrent = dynamic_cast<const nn::RecurrentLayer*>(&layer)) {
+  if (const auto* recurrent = dynamic_cast<const nn::RecurrentBase*>(&layer)) {
     layers.push_back(recurrent_object(*recurrent));
     return true;
   }

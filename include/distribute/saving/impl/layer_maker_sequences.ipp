@@ -1,10 +1,11 @@
 #pragma once
 #include <distribute/nn/attention.hpp>
 #include <distribute/nn/attention_layers.hpp>
-#include <distribute/nn/convolution.hpp>
+#include <distribute/nn/convolution_1d_3d.hpp>
 #include <distribute/nn/embedding.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/recurrent.hpp>
+#include <distribute/nn/recurrent_cells.hpp>
 #include <distribute/nn/reshaping.hpp>
 #include <distribute/saving/detail/layer_maker.hpp>
 
@@ -45,26 +46,32 @@ LayerMaker sequence_pool_maker() {
   };
 }
 
-/// Reads the options that recurrent layers have in common.
+/// Reads how a layer runs over its steps.
+template <typename Options>
+void run_options(ConfigReader& r, Options& o) {
+  o.activity_regularizer = r.regularizer("activity_regularizer");
+  o.stateful = r.get("stateful", false);
+  o.return_sequences = r.get("return_sequences", false);
+  o.go_backwards = r.get("go_backwards", false);
+  o.zero_output_for_mask = r.get("zero_output_for_mask", false);
+}
+
+/// Reads the options that recurrent layers and their cells have in common.
 template <typename Options>
 Options recurrent_options(ConfigReader& r) {
   Options o;
-  o.units = r.get<int64_t>("units", 0);
+  if constexpr (requires { o.units; }) o.units = r.get<int64_t>("units", 0);
   o.activation = r.activation();
   o.use_bias = r.get("use_bias", true);
   o.kernel_regularizer = r.regularizer("kernel_regularizer");
   o.recurrent_regularizer = r.regularizer("recurrent_regularizer");
   o.bias_regularizer = r.regularizer("bias_regularizer");
-  o.activity_regularizer = r.regularizer("activity_regularizer");
   o.kernel_constraint = r.constraint("kernel_constraint");
   o.recurrent_constraint = r.constraint("recurrent_constraint");
   o.bias_constraint = r.constraint("bias_constraint");
-  o.stateful = r.get("stateful", false);
   o.dropout = r.get("dropout", 0.0);
   o.recurrent_dropout = r.get("recurrent_dropout", 0.0);
-  o.return_sequences = r.get("return_sequences", false);
-  o.go_backwards = r.get("go_backwards", false);
-  o.zero_output_for_mask = r.get("zero_output_for_mask", false);
+  if constexpr (requires { o.return_sequences; }) run_options(r, o);
   if constexpr (requires { o.recurrent_activation; })
     o.recurrent_activation = r.activation("recurrent_activation");
   if constexpr (requires { o.unit_forget_bias; })
@@ -73,15 +80,17 @@ Options recurrent_options(ConfigReader& r) {
   return o;
 }
 
-/// The options that must be equal in a layer and its twin for the other direction.
-DISTRIBUTE_INLINE ConfigReader::Json without_direction(const ConfigReader::Json& layer) {
-  ConfigReader::Json alike = {{"class_name", layer.at("class_name")}};
-  for (const auto& [key, value] : layer.at("config").items())
-    if (key != "name" && key != "go_backwards" && key != "dtype" &&
-        !key.ends_with("_initializer")) {
-      alike[key] = value;
-      if (value.is_object()) alike[key].erase("shared_object_id");  // of constraints
-    }
+/// What must be equal in a layer and its twin for the other direction, also of its cells.
+DISTRIBUTE_INLINE ConfigReader::Json without_direction(const ConfigReader::Json& value) {
+  if (!value.is_structured()) return value;
+  ConfigReader::Json alike =
+      value.is_array() ? ConfigReader::Json::array() : ConfigReader::Json::object();
+  for (const auto& [key, part] : value.items())
+    if (value.is_array())
+      alike.push_back(without_direction(part));
+    else if (key != "name" && key != "go_backwards" && key != "dtype" &&
+             key != "shared_object_id" && key != "build_config" && !key.ends_with("_initializer"))
+      alike[key] = without_direction(part);
   return alike;
 }
 
@@ -98,11 +107,65 @@ DISTRIBUTE_INLINE MadeLayer make_bidirectional(ConfigReader& r) {
   if (backward && without_direction(*backward) != without_direction(*inner))
     r.refuse("a backward layer with options of its own");
   const MadeLayer layer = make_layer(*inner);
-  const auto* recurrent = dynamic_cast<const nn::RecurrentLayer*>(layer.get());
+  const auto* recurrent = dynamic_cast<const nn::RecurrentBase*>(layer.get());
   if (!recurrent) r.refuse("an inner layer that is not recurrent");
   constexpr std::string_view kForward = "forward_";  // which the wrapper puts in front
   if (layer->name().starts_with(kForward)) layer->set_name(layer->name().substr(kForward.size()));
   return made<nn::Bidirectional>(*recurrent, nn::BidirectionalOptions{.merge_mode = mode->second});
+}
+
+DISTRIBUTE_INLINE std::unique_ptr<nn::RNNCell> make_cell(ConfigReader& r,
+                                                         const ConfigReader::Json& object) {
+  MadeLayer made = make_layer(object);
+  auto* cell = dynamic_cast<nn::RNNCell*>(made.get());
+  if (!cell) r.refuse("a cell that is none");
+  made.release();
+  return std::unique_ptr<nn::RNNCell>(cell);
+}
+
+DISTRIBUTE_INLINE MadeLayer make_rnn(ConfigReader& r) {
+  nn::RNNOptions o;
+  run_options(r, o);
+  const auto* cell = r.find("cell");
+  if (!cell) r.refuse("a layer without a cell");
+  return made<nn::RNN>(make_cell(r, *cell), o);
+}
+
+DISTRIBUTE_INLINE MadeLayer make_stack(ConfigReader& r) {
+  std::vector<std::unique_ptr<nn::RNNCell>> cells;
+  if (const auto* given = r.find("cells"))
+    for (const auto& cell : *given) cells.push_back(make_cell(r, cell));
+  return made<nn::StackedRNNCells>(std::move(cells));
+}
+
+template <typename Layer, typename Options>
+LayerMaker conv_lstm_maker() {
+  return [](ConfigReader& r) {
+    Options o = recurrent_options<Options>(r);
+    o.filters = r.get<int64_t>("filters", 0);
+    r.size("kernel_size", o.kernel_size);
+    r.size("strides", o.strides);
+    o.padding = r.padding();
+    r.size("dilation_rate", o.dilation_rate);
+    return made<Layer>(o);
+  };
+}
+
+DISTRIBUTE_INLINE void add_cell_makers(LayerMakers& makers) {
+  makers["ConvLSTM1D"] = conv_lstm_maker<nn::ConvLSTM1D, nn::ConvLSTM1DOptions>();
+  makers["ConvLSTM2D"] = conv_lstm_maker<nn::ConvLSTM2D, nn::ConvLSTM2DOptions>();
+  makers["ConvLSTM3D"] = conv_lstm_maker<nn::ConvLSTM3D, nn::ConvLSTM3DOptions>();
+  makers["SimpleRNNCell"] = [](auto& r) {
+    return made<nn::SimpleRNNCell>(recurrent_options<nn::SimpleRNNCellOptions>(r));
+  };
+  makers["LSTMCell"] = [](auto& r) {
+    return made<nn::LSTMCell>(recurrent_options<nn::LSTMCellOptions>(r));
+  };
+  makers["GRUCell"] = [](auto& r) {
+    return made<nn::GRUCell>(recurrent_options<nn::GRUCellOptions>(r));
+  };
+  makers["StackedRNNCells"] = make_stack;
+  makers["RNN"] = make_rnn;
 }
 
 DISTRIBUTE_INLINE void add_recurrent_makers(LayerMakers& makers) {
@@ -112,6 +175,7 @@ DISTRIBUTE_INLINE void add_recurrent_makers(LayerMakers& makers) {
   makers["LSTM"] = [](auto& r) { return made<nn::LSTM>(recurrent_options<nn::LSTMOptions>(r)); };
   makers["GRU"] = [](auto& r) { return made<nn::GRU>(recurrent_options<nn::GRUOptions>(r)); };
   makers["Bidirectional"] = make_bidirectional;
+  add_cell_makers(makers);
 }
 
 DISTRIBUTE_INLINE MadeLayer make_attention(ConfigReader& r) {

@@ -32,8 +32,8 @@ DISTRIBUTE_INLINE Json input_object(const std::string& name, const nn::InputSpec
 
 /// Returns a layer that is stateful; null if there is none.
 DISTRIBUTE_INLINE const nn::Module* stateful_layer(const nn::Module& module) {
-  const auto* recurrent = dynamic_cast<const nn::RecurrentLayer*>(&module);
-  if (recurrent && recurrent->options().common.stateful) return recurrent;
+  const auto* recurrent = dynamic_cast<const nn::RecurrentBase*>(&module);
+  if (recurrent && recurrent->stateful()) return recurrent;
   for (const auto& child : module.children())
     if (const auto* part = dynamic_cast<const nn::Module*>(child.object))
       if (const nn::Module* found = stateful_layer(*part)) return found;
