@@ -3,10 +3,10 @@
 
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/models.hpp>
+#include <distribute/ops/arrangement.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>
-#include <distribute/ops/arrangement.hpp>
 #include <distribute/saved_model/detail/onnx_graph.hpp>
 #include <distribute/saved_model/loaded_model.hpp>
 
