@@ -24,6 +24,7 @@ apps::GPT2Options options_of(const Sizes& s) {
           .num_layers = s.blocks,
           .num_heads = s.heads,
           .hidden_dim = s.width,
+          .attention_dropout = 0,  // scores are computed block by block
           .max_sequence_length = 2 * s.tokens};
 }
 

@@ -29,7 +29,7 @@ void write_folder(const TemporaryDirectory& own) {
   distribute::saving::save_weights(model, own / "model.safetensors", {.names = apps::gpt2_names()});
   std::ofstream(own / "config.json")
       << R"({"model_type": "gpt2", "vocab_size": 311, "n_layer": 1, "n_head": 2, "n_embd": 16,)"
-      << R"( "n_positions": 32, "resid_pdrop": 0})";
+      << R"( "n_positions": 32, "resid_pdrop": 0, "embd_pdrop": 0, "attn_pdrop": 0})";
   fs::copy(distribute::testing::source_dir() + "/tests/preprocessing/tokenizers/gpt2.json",
            own / "tokenizer.json");
   std::ofstream text(own / "text");

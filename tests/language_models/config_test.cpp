@@ -199,6 +199,48 @@ TEST_CASE("keys of config.json are used or refused", "[language_models][config]"
   CHECK_THROWS_SAYING(apps::gpt2_options(path), UnimplementedError, "add_cross_attention is");
 }
 
+TEST_CASE("generation_config.json becomes options of generate()", "[language_models][config]") {
+  const TemporaryDirectory own;
+  const std::string path = own / "generation_config.json";
+  const auto options = [&](const nlohmann::json& json) {
+    write(path, json);
+    return apps::generate_options(path);
+  };
+  const auto greedy = options({{"bos_token_id", 0}, {"eos_token_id", 50'256}, {"top_k", 7}});
+  CHECK(greedy.sampling.temperature == 0);
+  CHECK(greedy.stop_tokens == std::vector<int64_t>{50'256});
+  const auto llama3 = options({{"do_sample", true},
+                               {"eos_token_id", {128'001, 128'008, 128'009}},
+                               {"max_length", 4'096},
+                               {"temperature", 0.6},
+                               {"top_p", 0.9}});
+  CHECK(llama3.stop_tokens == std::vector<int64_t>{128'001, 128'008, 128'009});
+  CHECK(llama3.sampling.temperature == 0.6);
+  CHECK(llama3.sampling.top_p == 0.9);
+  CHECK(llama3.sampling.top_k == 50);
+  const auto all = options({{"do_sample", true},
+                            {"top_k", 0},
+                            {"repetition_penalty", 1.05},
+                            {"max_new_tokens", 7},
+                            {"num_beams", 1},
+                            {"eos_token_id", nullptr}});
+  CHECK(all.sampling.top_k == 0);
+  CHECK(all.sampling.repetition_penalty == 1.05);
+  CHECK(all.max_new_tokens == 7);
+  CHECK(all.stop_tokens.empty());
+  const auto refuse = [&](const nlohmann::json& json, const std::string& part) {
+    INFO(json.dump());
+    CHECK_THROWS_WITH(options(json), Catch::Contains(part));
+  };
+  refuse({{"num_beams", 4}}, "num_beams is the number 4; only 1 is known here");
+  refuse({{"no_repeat_ngram_size", 3}}, "only 0 is known here");
+  refuse({{"suppress_tokens", {1}}}, "suppress_tokens is");
+  refuse({{"do_sample", true}, {"temperature", 0}}, "temperature is 0 with do_sample");
+  refuse({{"do_sample", true}, {"top_p", 2}}, "top_p is 2");
+  refuse({{"eos_token_id", {"</s>"}}}, "eos_token_id must be a whole number");
+  CHECK_THROWS_AS(apps::generate_options(own / "none.json"), NotFoundError);
+}
+
 TEST_CASE("options of rotary positions outside of their ranges are refused",
           "[language_models][config]") {
   const auto refuse = [](const nn::RopeScaling& scaling, const std::string& part) {

@@ -103,6 +103,22 @@ TEST_CASE("GPT2 and Llama give the logits of transformers", "[language_models]")
     SKIP("there are no transformers for Python (DISTRIBUTE_TORCH_PYTHON)");
 }
 
+TEST_CASE("the names of the published GPT-2 are found", "[language_models]") {
+  const TemporaryDirectory own;
+  st::Tensors named;  // without "transformer.", and with the masks of older programs
+  for (const auto& [key, value] : st::load_file(file("gpt2/model.safetensors")).tensors)
+    named[key.substr(std::string("transformer.").size())] = value;
+  CHECK(named.contains("h.1.attn.c_attn.weight"));
+  for (const char* block : {"h.0.", "h.1."})
+    named[str_cat(block, "attn.bias")] = ones({1, 1, 32, 32});
+  st::save_file(named, own / "model.safetensors");
+  const auto model = model_of("gpt2");
+  CHECK(saving::load_weights(*model, own / "model.safetensors", {.names = apps::gpt2_names()})
+            .unused.empty());
+  const st::Tensors io = st::load_file(file("gpt2/io.safetensors")).tensors;
+  check_rows((*model)(io.at("x")), io.at("y"), 1e-4);
+}
+
 TEST_CASE("transformers opens models in several files", "[language_models]") {
   const TemporaryDirectory own;
   for (const std::string name : {"gpt2", "llama"}) {

@@ -95,6 +95,8 @@ TEST_CASE("safetensors: damaged files end in one error", "[saving][safetensors]"
       },
       "tensor 'a' is F64");
   CHECK_THROWS_SAYING(st::load_file("/nowhere/x.safetensors"), NotFoundError, "/nowhere/x");
+  CHECK_THROWS_SAYING(st::deserialize("version https://git-lfs.github.com/spec/v1\n", "x"),
+                      DataLossError, "`git lfs pull` fetches it");
 }
 
 TEST_CASE("safetensors: a write that fails leaves the older file", "[saving][safetensors]") {

@@ -141,6 +141,16 @@ TEST_CASE("shards that cannot be written are one error", "[saving][shards]") {
                       InvalidArgumentError, "max_shard_bytes is -1");
 }
 
+TEST_CASE("a folder with a pickle alone says what to do", "[saving][shards]") {
+  const TemporaryDirectory own;
+  Layers model;
+  std::ofstream(own / "pytorch_model.bin") << "pickle";
+  CHECK_THROWS_SAYING(load_weights(model, own / "model.safetensors", {.names = torch_names()}),
+                      NotFoundError, "pytorch_model.bin is a pickle of PyTorch");
+  CHECK_THROWS_SAYING(load_weights(model, own / "pytorch_model.bin", {.names = torch_names()}),
+                      InvalidArgumentError, "by safetensors.torch.save_file");
+}
+
 TEST_CASE("the library of safetensors opens shards", "[saving][shards][torch]") {
   const TemporaryDirectory own;
   Layers model;

@@ -144,6 +144,16 @@ struct GenerateOptions {  // options of generate()
   bool use_cache = true;                  // false: all tokens are computed anew for each token
 };
 
+/// Returns the options in a generation_config.json of Hugging Face, or in a config.json: end tokens
+/// (one or a list), do_sample, temperature, top_k, top_p, repetition_penalty and max_new_tokens.
+/// Without do_sample the likeliest token is taken; with it top_k is 50 unless the file says
+/// otherwise, as in transformers. max_length, which counts the prompt, is left to the caller.
+/// Throws  NotFoundError; InvalidArgumentError for values of another kind; UnimplementedError for
+/// an
+///          option that generate() does not have, such as num_beams above 1.
+/// Source  transformers.GenerationConfig.from_pretrained
+GenerateOptions generate_options(const std::string& config_path);
+
 /// Continues each prompt, and returns prompts with what was generated. The prompts, which may have
 /// different lengths, are computed together, then one token of each sequence at a time, with the
 /// keys and values of earlier tokens kept. It ends when all sequences have ended.

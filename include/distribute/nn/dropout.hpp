@@ -6,7 +6,9 @@
 #include <distribute/nn/module.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace distribute::nn::nn_internal {
@@ -31,8 +33,6 @@ class LayerNoise {
 
 namespace distribute::nn {
 
-struct AttentionOptions;
-
 struct DropoutOptions {  // options of Dropout
   double rate = 0.5;
   std::vector<std::optional<int64_t>> noise_shape = {};  // shape of the mask; empty: the input's
@@ -56,8 +56,9 @@ class Dropout : public Module {
   float rate() const { return rate_; }
   /// Returns the mask's shape that the constructor got.
   const std::vector<std::optional<int64_t>>& noise_shape() const { return noise_shape_; }
-  /// Makes attention drop probabilities in training, as the layer drops elements.
-  void drop_probabilities(AttentionOptions& attention, CallOptions options);
+  /// Returns the seed of a call's mask, and the function that numbers the calls, for an operation
+  /// that draws its mask by itself.
+  std::pair<uint64_t, std::function<uint64_t()>> call_seed();
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace distribute::nn::applications::language_models_internal {
 
@@ -21,7 +22,8 @@ Tensor scores_of_table(const Tensor& features, const Tensor& table);
 /// A config.json.
 class ModelConfig {
  public:
-  /// Throws  NotFoundError; InvalidArgumentError for a file whose "model_type" is none of `types`.
+  /// Throws  NotFoundError; InvalidArgumentError for a file whose "model_type" is none of `types`,
+  ///         if there are some.
   ModelConfig(const std::string& path, std::initializer_list<const char*> types);
 
   /// Returns the object at a key; an empty one if there is none.
@@ -34,6 +36,8 @@ class ModelConfig {
   double number(const char* key, double otherwise) const;
   bool flag(const char* key, bool otherwise) const;
   std::string text(const char* key, const char* otherwise) const;
+  /// Returns the numbers of a list, or the only one; none without the key.
+  std::vector<int64_t> integers(const char* key) const;
   /// Throws  InvalidArgumentError where there is no number.
   double number(const char* key) const;
   /// Throws  UnimplementedError where the file has another value than the only one that is known.

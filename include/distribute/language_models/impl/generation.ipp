@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/language_models/causal_lm.hpp>
+#include <distribute/language_models/detail/model_config.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/random.hpp>
 
@@ -200,7 +201,45 @@ class Generation {
   KeyValueCache cache_;
 };
 
+/// Refuses what changes the text in transformers and is not known here.
+DISTRIBUTE_INLINE void check_generation(const ModelConfig& config) {
+  for (const char* key : {"num_beams", "num_beam_groups", "num_return_sequences", "typical_p",
+                          "encoder_repetition_penalty", "guidance_scale"})
+    config.want_number(key, 1);
+  for (const char* key :
+       {"min_p", "top_h", "penalty_alpha", "epsilon_cutoff", "eta_cutoff", "diversity_penalty",
+        "no_repeat_ngram_size", "encoder_no_repeat_ngram_size", "min_length", "min_new_tokens"})
+    config.want_number(key, 0);
+  for (const char* key : {"bad_words_ids", "force_words_ids", "constraints", "forced_bos_token_id",
+                          "forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens",
+                          "sequence_bias", "exponential_decay_length_penalty",
+                          "watermarking_config", "dola_layers", "stop_strings", "max_time"})
+    config.want_none(key);
+}
+
 }  // namespace language_models_internal
+
+DISTRIBUTE_INLINE GenerateOptions generate_options(const std::string& config_path) {
+  const language_models_internal::ModelConfig config(config_path, {});
+  language_models_internal::check_generation(config);
+  GenerateOptions options;
+  options.max_new_tokens = config.integer("max_new_tokens", options.max_new_tokens);
+  options.stop_tokens = config.integers("eos_token_id");
+  SamplingOptions& sampling = options.sampling;
+  sampling.repetition_penalty = config.number("repetition_penalty", 1);
+  if (!config.flag("do_sample", false)) {
+    sampling.temperature = 0;
+    return options;
+  }
+  sampling.temperature = config.number("temperature", 1);
+  if (!(sampling.temperature > 0))
+    throw InvalidArgumentError(str_cat(config_path, ": temperature is ", sampling.temperature,
+                                       " with do_sample; wanted a number above 0"));
+  sampling.top_k = config.integer("top_k", 50);
+  sampling.top_p = config.number("top_p", 1);
+  language_models_internal::check_sampling(sampling);
+  return options;
+}
 
 DISTRIBUTE_INLINE std::vector<float> next_token_probabilities(std::span<const float> logits,
                                                               std::span<const int64_t> sequence,

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 namespace distribute::nn {
 
@@ -115,7 +116,10 @@ DISTRIBUTE_INLINE Tensor GroupQueryAttention::attend(const Tensor& x, const Atte
       k = RotaryEmbedding::turn(k, angles);
     }
     AttentionOptions masks = step.masks;
-    if (dropout_) dropout_->drop_probabilities(masks, options);
+    if (dropout_ && options.training) {
+      masks.dropout = dropout_->rate();
+      std::tie(masks.seed, masks.counter) = dropout_->call_seed();
+    }
     if (!step.kept) return (*output_)(dot_product_attention(q, k, v, masks));
     step.kept->append(k, v, step.room);
     masks.key_value_seq_length = step.kept->steps();

@@ -28,6 +28,7 @@ DISTRIBUTE_INLINE ModelConfig::ModelConfig(const std::string& path,
                                            std::initializer_list<const char*> types)
     : path_(path), json_(untrusted::parse_json(value_or_throw(io::read_file(path)), path)) {
   untrusted::object_of(json_, path);
+  if (types.size() == 0) return;
   const untrusted::JsonValue* type = find("model_type");
   std::string known;
   for (const char* wanted : types) {
@@ -68,6 +69,17 @@ DISTRIBUTE_INLINE bool ModelConfig::has_members(const char* key) const {
 DISTRIBUTE_INLINE int64_t ModelConfig::integer(const char* key, int64_t otherwise) const {
   const untrusted::JsonValue* value = find(key);
   return value ? untrusted::int_of(*value, str_cat(path_, ": ", key)) : otherwise;
+}
+
+DISTRIBUTE_INLINE std::vector<int64_t> ModelConfig::integers(const char* key) const {
+  const untrusted::JsonValue* value = find(key);
+  if (!value) return {};
+  const std::string place = str_cat(path_, ": ", key);
+  if (!value->is_array()) return {untrusted::int_of(*value, place)};
+  std::vector<int64_t> all;
+  for (const untrusted::JsonValue& item : value->items)
+    all.push_back(untrusted::int_of(item, place));
+  return all;
 }
 
 DISTRIBUTE_INLINE double ModelConfig::number(const char* key, double otherwise) const {

@@ -3,7 +3,6 @@
 #include <distribute/nn/dropout.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/random.hpp>
-#include <distribute/ops/sequence.hpp>
 
 namespace distribute::nn {
 
@@ -42,13 +41,9 @@ DISTRIBUTE_INLINE Shape Dropout::shape_of_mask(const Shape& input) const {
   return shape;
 }
 
-DISTRIBUTE_INLINE void Dropout::drop_probabilities(AttentionOptions& attention,
-                                                   CallOptions options) {
-  if (!options.training || rate_ == 0.0f) return;
+DISTRIBUTE_INLINE std::pair<uint64_t, std::function<uint64_t()>> Dropout::call_seed() {
   const nn_internal::CallSeed call = calls_->next(seed_);
-  attention.dropout = rate_;
-  attention.seed = call.seed;
-  attention.counter = call.counter;
+  return {call.seed, call.counter};
 }
 
 DISTRIBUTE_INLINE Tensor Dropout::call(const Tensor& x, CallOptions options) {

@@ -102,6 +102,8 @@ class SafetensorsParser {
 
   nlohmann::json read_header() {
     uint64_t length = 0;
+    if (bytes_.starts_with("version https://git-lfs"))
+      fail("it is a pointer of Git LFS in place of the file; `git lfs pull` fetches it");
     if (bytes_.size() < kLengthBytes)
       fail(str_cat("it has ", bytes_.size(), " bytes, less than the length of its header takes"));
     std::memcpy(&length, bytes_.data(), kLengthBytes);

@@ -60,6 +60,12 @@ DISTRIBUTE_INLINE saving::safetensors::Tensors read_tensors(const std::string& p
   if (path.ends_with(kIndexEnding)) return read_shards(path);
   const std::string index = path + kIndexEnding;
   if (!exists(path) && exists(index)) return read_shards(index);
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  for (const char* pickle : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
+    if (!exists(path) && exists(folder + pickle))
+      throw NotFoundError(str_cat(path, " does not exist; ", folder, pickle,
+                                  " is a pickle of PyTorch, which is not read here: write ",
+                                  "model.safetensors from it by safetensors.torch.save_file"));
   return saving::safetensors::load_file(path).tensors;
 }
 

@@ -107,6 +107,11 @@ DISTRIBUTE_INLINE train::LoadedWeights load_weights(nn::Module& module, const st
                                                     const LoadWeightsOptions& options) {
   using namespace saving_internal;
   check_built(module, "load_weights");
+  for (const char* ending : {".bin", ".pt", ".pth", ".ckpt"})
+    if (path.ends_with(ending))
+      throw InvalidArgumentError(str_cat(
+          "load_weights: '", path, "' is named like a pickle of PyTorch, which is not read ",
+          "here; write model.safetensors from it by safetensors.torch.save_file"));
   check_options(path, options);
   bool known = is_safetensors(path);
   for (const char* ending : {".weights.h5", ".h5", ".hdf5", ".keras"})
