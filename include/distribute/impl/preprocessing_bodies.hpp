@@ -59,19 +59,10 @@
 #include <distribute/autograd/impl/trackable.ipp>
 #include <distribute/autograd/impl/variable.ipp>
 
-#include <distribute/ops/impl/activation.ipp>
-#include <distribute/ops/impl/attention.ipp>
-#include <distribute/ops/impl/attention_blocks.ipp>
-#include <distribute/ops/impl/attention_blocks_gpu.ipp>
-#include <distribute/ops/impl/attention_products.ipp>
 #include <distribute/ops/impl/broadcast.ipp>
 #include <distribute/ops/impl/cast.ipp>
 #include <distribute/ops/impl/clip.ipp>
 #include <distribute/ops/impl/concat.ipp>
-#include <distribute/ops/impl/cross_entropy.ipp>
-#include <distribute/ops/impl/ctc.ipp>
-#include <distribute/ops/impl/ctc_decode.ipp>
-#include <distribute/ops/impl/ctc_inputs.ipp>
 #include <distribute/ops/impl/cumulative.ipp>
 #include <distribute/ops/impl/draw_log.ipp>
 #include <distribute/ops/impl/einsum.ipp>
@@ -86,16 +77,11 @@
 #include <distribute/ops/impl/random.ipp>
 #include <distribute/ops/impl/range.ipp>
 #include <distribute/ops/impl/rearrange.ipp>
-#include <distribute/ops/impl/recurrent.ipp>
-#include <distribute/ops/impl/recurrent_cells.ipp>
-#include <distribute/ops/impl/recurrent_cells_gpu.ipp>
-#include <distribute/ops/impl/recurrent_cells_steps.ipp>
 #include <distribute/ops/impl/reduce.ipp>
 #include <distribute/ops/impl/reshape.ipp>
 #include <distribute/ops/impl/search.ipp>
 #include <distribute/ops/impl/segment.ipp>
 #include <distribute/ops/impl/slice.ipp>
-#include <distribute/ops/impl/softmax.ipp>
 #include <distribute/ops/impl/sort.ipp>
 #include <distribute/ops/impl/strided_copy.ipp>
 #include <distribute/ops/impl/transpose.ipp>
