@@ -19,7 +19,7 @@ FOLDERS = ("nn", "preprocessing", "language_models", "optim")
 LABELS = ("Shapes", "Throws", "Source", "Blocks", "Units", "Errors")
 HEAD = """# Layers, losses, metrics, optimizers
 
-`tools/layers_page.py` writes this page from the docstrings. Options are given by name, in the order of the table: `nn::Dense({.units = 10, .activation = nn::relu})`. Axes are written as [batch, height, width, channels]. [your_own.md](your_own.md) shows how to write further ones, and [tf_map.md](tf_map.md) has TensorFlow's names.
+`tools/layers_page.py` writes this page from the docstrings. Options are given by name, in the order of the table: `nn::Dense({.units = 10, .activation = nn::relu})`. Activations and initializers may be names as well, `"relu"` and `"he_normal"`. Axes are written as [batch, height, width, channels]. [your_own.md](your_own.md) shows how to write further ones, and [tf_map.md](tf_map.md) has TensorFlow's names.
 """
 # Heading, words about the section, base class; of schedules an expression for their function.
 SECTIONS = (

@@ -10,10 +10,18 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace distribute::nn {
+
+/// Returns the activation of a name that is known at run time only.
+/// Throws  InvalidArgumentError with the names that there are.
+/// Source  tf.keras.activations.get
+namespace activations {
+ActivationFunction get(std::string_view name);
+}
 
 /// Applies a function; null leaves the input as it is.
 /// Source  tf.keras.layers.Activation

@@ -5,9 +5,11 @@
 #include <distribute/tensor/tensor.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace distribute::nn {
@@ -23,7 +25,8 @@ struct InitialRows {
 
 /// Makes the first value of a weight; the same shape and seed give the same value. Any function of
 /// (shape, seed) will do; one that also takes InitialRows can make a shard of a large table without
-/// making the table.
+/// making the table. A name stands for the initializer with Keras's defaults, as in
+/// `.kernel_initializer = "he_normal"`.
 class Initializer {
  public:
   using Function = std::function<Tensor(const Shape& whole, uint64_t seed, InitialRows rows)>;
@@ -36,6 +39,9 @@ class Initializer {
           return cut(fn(whole, seed), whole, rows);
         }) {}
 
+  /// Throws  InvalidArgumentError with the names that there are, as initializers::get() does.
+  template <size_t kSize>
+  Initializer(const char (&name)[kSize]);  // NOLINT: implicit
   /// Makes one that depends on the number of connections: `matrix` gives what of_matrix() returns.
   Initializer(Function function, std::function<Initializer(int num_input_axes)> matrix);
 
@@ -59,6 +65,11 @@ class Initializer {
 namespace initializers {
 
 using Seed = std::optional<uint64_t>;
+
+/// Returns the initializer of a name such as "glorot_uniform" or "GlorotUniform".
+/// Throws  InvalidArgumentError with the names that there are.
+/// Source  tf.keras.initializers.get
+Initializer get(std::string_view name);
 
 Initializer zeros();                 // all elements are 0
 Initializer ones();                  // all elements are 1
@@ -114,5 +125,8 @@ struct Fans {
 Fans compute_fans(const Shape& shape, std::optional<int> num_input_axes = {});
 
 }  // namespace initializers
+
+template <size_t kSize>
+Initializer::Initializer(const char (&name)[kSize]) : Initializer(initializers::get(name)) {}
 
 }  // namespace distribute::nn

@@ -5,10 +5,11 @@
 #include <distribute/ops/math.hpp>
 #include <distribute/tensor/tensor.hpp>
 
-namespace distribute::nn {
+#include <concepts>
+#include <cstddef>
+#include <string_view>
 
-/// The type of a layer's activation: a plain function, such as nn::relu.
-using ActivationFunction = Tensor (*)(const Tensor&);
+namespace distribute::nn {
 
 /// Gives max(x, 0).
 /// Source  tf.nn.relu and so on
@@ -69,6 +70,78 @@ Tensor softmax(const Tensor& logits, int axis);
 /// Source  tf.nn.log_softmax
 Tensor log_softmax(const Tensor& logits);
 Tensor log_softmax(const Tensor& logits, int axis);
+
+namespace nn_internal {
+
+using PlainActivation = Tensor (*)(const Tensor&);
+
+struct NamedActivation {
+  std::string_view name;  // in Keras
+  PlainActivation function;
+};
+
+/// The activations that Keras knows by name; a function's first name is that of saved models.
+inline constexpr NamedActivation kActivations[] = {{"linear", linear},
+                                                   {"relu", relu},
+                                                   {"relu6", relu6},
+                                                   {"leaky_relu", leaky_relu},
+                                                   {"elu", elu},
+                                                   {"selu", selu},
+                                                   {"gelu", gelu},
+                                                   {"softplus", softplus},
+                                                   {"silu", silu},
+                                                   {"swish", silu},
+                                                   {"sigmoid", sigmoid},
+                                                   {"tanh", tanh},
+                                                   {"softmax", softmax},
+                                                   {"log_softmax", log_softmax},
+                                                   {"hard_sigmoid", hard_sigmoid},
+                                                   {"hard_silu", hard_silu},
+                                                   {"hard_swish", hard_silu},
+                                                   {"mish", mish},
+                                                   {"softsign", softsign},
+                                                   {"exponential", exponential},
+                                                   {"celu", celu},
+                                                   {"hard_tanh", hard_tanh},
+                                                   {"tanh_shrink", tanh_shrink},
+                                                   {"soft_shrink", soft_shrink},
+                                                   {"hard_shrink", hard_shrink},
+                                                   {"log_sigmoid", log_sigmoid},
+                                                   {"squareplus", squareplus},
+                                                   {"sparse_sigmoid", sparse_sigmoid},
+                                                   {"sparse_plus", sparse_plus}};
+
+/// No constant expression can call it, so that compilers show its name for a wrong one.
+inline PlainActivation no_activation_has_this_name() { return nullptr; }
+
+}  // namespace nn_internal
+
+/// Holds a layer's activation: a function such as nn::relu, a lambda without captures, or the name
+/// that Keras has for one, "relu". A name stands in the program, where the compiler looks it up and
+/// refuses a wrong one; activations::get() takes one that is known at run time. nullptr: none.
+/// Source  the argument `activation` of tf.keras.layers
+class ActivationFunction {
+ public:
+  using Function = nn_internal::PlainActivation;
+
+  constexpr ActivationFunction(std::nullptr_t = nullptr) {}                 // NOLINT: implicit
+  constexpr ActivationFunction(Function function) : function_(function) {}  // NOLINT: implicit
+  template <std::convertible_to<Function> Lambda>
+  constexpr ActivationFunction(Lambda lambda) : function_(lambda) {}         // NOLINT: implicit
+  consteval ActivationFunction(const char* name) : function_(find(name)) {}  // NOLINT: implicit
+
+  /// Calls it, or tells whether there is one.
+  constexpr operator Function() const { return function_; }  // NOLINT: implicit
+
+ private:
+  static constexpr Function find(std::string_view name) {
+    for (const auto& known : nn_internal::kActivations)
+      if (known.name == name) return known.function;
+    return nn_internal::no_activation_has_this_name();
+  }
+
+  Function function_ = nullptr;
+};
 
 /// Gives -sum(labels * log softmax(logits)) over the last axis. With `label_smoothing` s the labels
 /// become labels (1 - s) + s / classes. The gradient is the derivative for any labels: for those

@@ -1,8 +1,18 @@
 #pragma once
+#include <distribute/base/error.hpp>
 #include <distribute/nn/activation.hpp>
 #include <distribute/nn/detail/crossentropy_scores.hpp>
 
 namespace distribute::nn {
+
+DISTRIBUTE_INLINE ActivationFunction activations::get(std::string_view name) {
+  std::string names;
+  for (const auto& known : nn_internal::kActivations) {
+    if (known.name == name) return known.function;
+    names += str_cat(names.empty() ? "" : ", ", known.name);
+  }
+  throw InvalidArgumentError(str_cat("there is no activation \"", name, "\", but ", names));
+}
 
 DISTRIBUTE_INLINE Activation::Activation(ActivationFunction applied, std::string name)
     : Module(std::move(name)), function_(applied) {}

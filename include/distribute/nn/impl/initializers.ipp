@@ -1,10 +1,13 @@
 #pragma once
+#include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/nn/initializers.hpp>
 #include <distribute/ops/random.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <string>
 
 namespace distribute::nn {
 
@@ -197,6 +200,44 @@ DISTRIBUTE_INLINE Initializer orthogonal(double gain, Seed seed) {
             float(gain * vectors[size_t(i * size + k)]);
     return Tensor(shape, values);
   };
+}
+
+struct NamedInitializer {
+  std::string_view name, class_name;  // in Keras
+  Initializer (*make)();
+};
+
+DISTRIBUTE_INLINE std::span<const NamedInitializer> named_initializers() {
+  static constexpr NamedInitializer kAll[] = {
+      {"zeros", "Zeros", zeros},
+      {"zero", "Zeros", zeros},
+      {"ones", "Ones", ones},
+      {"one", "Ones", ones},
+      {"constant", "Constant", zeros},  // of 0, as in Keras
+      {"random_normal", "RandomNormal", [] { return random_normal(); }},
+      {"normal", "RandomNormal", [] { return random_normal(); }},
+      {"random_uniform", "RandomUniform", [] { return random_uniform(); }},
+      {"uniform", "RandomUniform", [] { return random_uniform(); }},
+      {"truncated_normal", "TruncatedNormal", [] { return truncated_normal(); }},
+      {"glorot_uniform", "GlorotUniform", [] { return glorot_uniform(); }},
+      {"glorot_normal", "GlorotNormal", [] { return glorot_normal(); }},
+      {"he_uniform", "HeUniform", [] { return he_uniform(); }},
+      {"he_normal", "HeNormal", [] { return he_normal(); }},
+      {"lecun_uniform", "LecunUniform", [] { return lecun_uniform(); }},
+      {"lecun_normal", "LecunNormal", [] { return lecun_normal(); }},
+      {"variance_scaling", "VarianceScaling", [] { return variance_scaling({}); }},
+      {"identity", "Identity", [] { return identity(); }},
+      {"orthogonal", "Orthogonal", [] { return orthogonal(); }}};
+  return kAll;
+}
+
+DISTRIBUTE_INLINE Initializer get(std::string_view name) {
+  std::string names;
+  for (const NamedInitializer& known : named_initializers()) {
+    if (known.name == name || known.class_name == name) return known.make();
+    names += str_cat(names.empty() ? "" : ", ", known.name);
+  }
+  throw InvalidArgumentError(str_cat("there is no initializer \"", name, "\", but ", names));
 }
 
 }  // namespace distribute::nn::initializers

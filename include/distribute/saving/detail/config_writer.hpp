@@ -25,9 +25,6 @@ struct Size3D;
 
 namespace distribute::saving_internal {
 
-/// Functions under Keras's names.
-std::vector<std::pair<nn::ActivationFunction, const char*>> activations();
-
 /// Throws  UnimplementedError: "save_model: layer 'dense' <what>; save_weights ...".
 [[noreturn]] void refuse_layer(const nn::Module& layer, const std::string& what);
 /// Returns the name in Keras. Throws  UnimplementedError for a function that Keras does not have.

@@ -16,42 +16,11 @@ DISTRIBUTE_INLINE void refuse_layer(const nn::Module& layer, const std::string& 
                                    "; save_weights writes the weights of any model"));
 }
 
-DISTRIBUTE_INLINE std::vector<std::pair<nn::ActivationFunction, const char*>> activations() {
-  using F = nn::ActivationFunction;
-  return {{nullptr, "linear"},
-          {F(nn::linear), "linear"},
-          {F(nn::relu), "relu"},
-          {F(nn::relu6), "relu6"},
-          {F(nn::leaky_relu), "leaky_relu"},
-          {F(nn::elu), "elu"},
-          {F(nn::selu), "selu"},
-          {F(nn::gelu), "gelu"},
-          {F(nn::softplus), "softplus"},
-          {F(nn::silu), "silu"},
-          {F(nn::sigmoid), "sigmoid"},
-          {F(nn::tanh), "tanh"},
-          {F(nn::softmax), "softmax"},
-          {F(nn::log_softmax), "log_softmax"},
-          {F(nn::hard_sigmoid), "hard_sigmoid"},
-          {F(nn::hard_silu), "hard_silu"},
-          {F(nn::mish), "mish"},
-          {F(nn::softsign), "softsign"},
-          {F(nn::exponential), "exponential"},
-          {F(nn::celu), "celu"},
-          {F(nn::hard_tanh), "hard_tanh"},
-          {F(nn::tanh_shrink), "tanh_shrink"},
-          {F(nn::soft_shrink), "soft_shrink"},
-          {F(nn::hard_shrink), "hard_shrink"},
-          {F(nn::log_sigmoid), "log_sigmoid"},
-          {F(nn::squareplus), "squareplus"},
-          {F(nn::sparse_sigmoid), "sparse_sigmoid"},
-          {F(nn::sparse_plus), "sparse_plus"}};
-}
-
 DISTRIBUTE_INLINE std::string activation_name(const nn::Module& layer,
                                               nn::ActivationFunction function) {
-  for (const auto& [known, name] : activations())
-    if (known == function) return name;
+  if (!function) return "linear";
+  for (const auto& known : nn::nn_internal::kActivations)
+    if (known.function == function) return std::string(known.name);
   refuse_layer(layer, "has an activation that Keras does not know by name");
 }
 
