@@ -193,6 +193,11 @@ TEST_CASE("keys of config.json are used or refused", "[language_models][config]"
   CHECK(longer.max_sequence_length == 250);
   CHECK(longer.rope_scaling.original_max_position_embeddings == 100);
 
+  const auto endless = options({{"model_type", "llama"},
+                                {"max_position_embeddings", 100},
+                                {"rope_scaling", {{"type", "linear"}, {"factor", 1e300}}}});
+  CHECK(endless.max_sequence_length == INT32_MAX);
+
   write(path, {{"model_type", "gpt2"}, {"activation_function", "quick_gelu"}});
   CHECK_THROWS_SAYING(apps::gpt2_options(path), UnimplementedError, "activation_function is");
   write(path, {{"model_type", "gpt2"}, {"add_cross_attention", true}});

@@ -194,8 +194,10 @@ DISTRIBUTE_INLINE void read_rope(const ModelConfig& config, LlamaOptions& o) {
     if (const double slow = rope.number("beta_slow", 0); slow != 0) scaling.beta_slow = slow;
     scaling.truncate = rope.flag("truncate", true);
   }
-  const int64_t reach = int64_t(double(yarn ? original : o.max_sequence_length) * scaling.factor);
-  o.max_sequence_length = std::max(o.max_sequence_length, reach);
+  const double trained = double(yarn ? original : o.max_sequence_length);
+  const double reach =
+      std::min(trained * scaling.factor, double(INT32_MAX));  // positions are int32
+  o.max_sequence_length = std::max(o.max_sequence_length, int64_t(reach));
 }
 
 }  // namespace language_models_internal

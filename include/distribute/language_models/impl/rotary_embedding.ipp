@@ -22,7 +22,7 @@ DISTRIBUTE_INLINE void check_scaling(const RopeScaling& o) {
                      o.rope_type == "llama3" || o.rope_type == "yarn";
   if (!known)
     fail("rope_type is '", o.rope_type, "', wanted default, linear, dynamic, llama3 or yarn");
-  if (!(o.factor > 0)) fail("factor must be positive, got ", o.factor);
+  if (!(o.factor > 0) || std::isinf(o.factor)) fail("factor must be positive, got ", o.factor);
   if (o.rope_type != "linear" && o.original_max_position_embeddings < 1)
     fail("original_max_position_embeddings must be positive for '", o.rope_type, "', got ",
          o.original_max_position_embeddings);
