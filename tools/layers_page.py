@@ -34,7 +34,7 @@ DECLARED = re.compile(r"^(?:class|struct) (\w+)(?: final)?(?: : (?:public )?([\w
 ALIAS = re.compile(r"^using (\w+) = (FunctionLoss)<(\w+)>")
 OPTIONS = re.compile(r"^using (\w+Options) = (\w+Options)<", re.M)  # of one family, from one template
 FUNCTION = re.compile(r"^(?:inline )?Tensor (\w+)\(")
-MEMBER = re.compile(r"^  (?!return)[\w:<>, ]+? (\w+)(?: = .*)?;")
+MEMBER = re.compile(r"^  (?!return\b|static\b|using\b|friend\b)(?:const )?[\w:]+(?:<.*>)?[*&]* (\w+.*);")
 # Bases of listed classes, and what is called by no program.
 BASES = {"AttentionLayer", "CausalLM", "ConfusionCount", "ConvolutionLayer", "LayerOf", "Merge", "ModuleListBase", "MultiInputModule", "NamedModule", "RandomImages",
          "GatedCell", "RecurrentBase", "RecurrentLayer", "RNNCell", "SpatialDropout", "LearningRate", "FunctionLoss"}
@@ -101,6 +101,16 @@ def derives(kind, base, bases):
     return False
 
 
+def member_names(line):
+    """The names that a line declares: one, or several of one type."""
+    match = MEMBER.match(line.split("//")[0].rstrip())
+    if not match:
+        return []
+    declared = re.sub(r"<[^<>]*>|\{[^{}]*\}|\([^()]*\)|\"[^\"]*\"", "", match[1])
+    names = [re.match(r" *(\w+)(?: = .*)?$", one) for one in declared.split(",")]
+    return [name[1] for name in names if name] if "(" not in match[1].split("=")[0] else []
+
+
 def cell(text):
     return text.replace("|", "\\|")
 
@@ -110,7 +120,7 @@ def options_of(kind, structs, is_schedule, left_out):
     taken = [words for words in re.findall(rf"explicit {kind.name}\(([^;]*?)\)(?: :|;| \{{)", body) if words != "EmptyBraces"]
     struct = next((name for name in re.findall(r"\b(\w+Options)\b", " ".join(taken)) if name in structs), None)
     if is_schedule or struct:
-        names = [match[1] for line in (kind.body if is_schedule else structs[struct]) if (match := MEMBER.match(line))]
+        names = [name for line in (kind.body if is_schedule else structs[struct]) for name in member_names(line)]
     else:
         names = re.findall(r"(\w+)(?: = [^,]*)?(?:,|$)", re.sub(r"<[^>]*>|\{[^}]*\}", "", max(taken, key=len, default="")))
     return ", ".join(f"`{name}`" for name in names if name not in left_out)
@@ -144,7 +154,7 @@ def page():
     for header in headers:
         structs |= {name: structs[family] for name, family in OPTIONS.findall((LIBRARY / header).read_text()) if family in structs}
     text = HEAD
-    rates = [{match[1] for line in structs[f"{kind.name}Options"] if (match := MEMBER.match(line))}
+    rates = [{name for line in structs[f"{kind.name}Options"] for name in member_names(line)}
              for kind in kinds if derives(kind, "Optimizer", bases) and kind.name != "LossScaleOptimizer"]
     common = set.intersection(*rates) - {"learning_rate"}
     for heading, words, base in SECTIONS:
