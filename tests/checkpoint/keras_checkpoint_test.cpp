@@ -65,6 +65,15 @@ std::unique_ptr<nn::Sequential> text() {
       nn::Dense({.units = 1}));
 }
 
+std::unique_ptr<nn::Sequential> cells() {
+  nn::StackedRNNCells stack(nn::LSTMCell({.units = 2}), nn::GRUCell({.units = 3}),
+                            nn::LSTMCell({.units = 2}));
+  return std::make_unique<nn::Sequential>(
+      nn::Embedding({.input_dim = 5, .output_dim = 2, .mask_zero = true}),
+      nn::Bidirectional(nn::RNN(std::move(stack), {.return_sequences = true})),
+      nn::RNN(nn::SimpleRNNCell({.units = 2})), nn::Dense({.units = 1}));
+}
+
 std::unique_ptr<nn::Functional> attention() {
   auto model = std::make_unique<nn::Functional>();
   const auto ids = model->input("ids", {4}, DType::Int32);
@@ -116,7 +125,8 @@ const std::map<std::string, std::function<std::unique_ptr<nn::Module>()>> kModel
     {"functional", [] { return functional(); }},
     {"subclass", [] { return std::make_unique<Subclass>(); }},
     {"text", [] { return text(); }},
-    {"attention", [] { return attention(); }}};
+    {"attention", [] { return attention(); }},
+    {"cells", [] { return cells(); }}};
 
 using MakeOptimizer = std::function<std::unique_ptr<optim::Optimizer>()>;
 template <typename Class, typename Options>
@@ -201,7 +211,7 @@ TEST_CASE("checkpoints of Keras 3 are restored", "[checkpoint][keras3]") {
       const std::string prefix = folder() + "/" + name + "_" + optimizer_name;
       train::Checkpoint checkpoint(*model, *optimizer);
       const auto status = checkpoint.restore(prefix);
-      if (!built && name == "subclass") {  // a list's layers have no names in the file
+      if (!built && (name == "subclass" || name == "cells")) {  // lists have no names in the file
         status.expect_partial();
         continue;
       }

@@ -30,6 +30,12 @@ def text():
                              L.GRU(2), L.LayerNormalization(), L.Dense(1)])
 
 
+def cells():
+    return keras.Sequential([L.Embedding(5, 2, mask_zero=True),
+                             L.Bidirectional(L.RNN([L.LSTMCell(2), L.GRUCell(3), L.LSTMCell(2)], return_sequences=True)),
+                             L.RNN(L.SimpleRNNCell(2)), L.Dense(1)])
+
+
 def attention():
     ids = keras.Input((4,), dtype="int32", name="ids")
     e = L.Embedding(5, 4, mask_zero=True)(ids)
@@ -51,12 +57,13 @@ ids, x = np.array([[1, 2, 3, 0]], "int32"), np.full((1, 3), 0.5, "float32")
 if __name__ == "__main__":
     keras_files.Files(
         keras=keras,
-        models={**keras_files.models(keras), "pictures": pictures, "subclass": Subclass, "text": text, "attention": attention},
+        models={**keras_files.models(keras), "pictures": pictures, "subclass": Subclass, "text": text, "attention": attention,
+                "cells": cells},
         optimizers={**keras_files.optimizers(keras), "adamw": O.AdamW, "lamb": O.Lamb,
                     "nadam_schedule": lambda: O.Nadam(O.schedules.CosineDecay(0.1, 10)),
                     "scaled": lambda: O.LossScaleOptimizer(O.Adam(0.01), 64.0, 3),
                     "scaled_sgd": lambda: O.LossScaleOptimizer(O.SGD(0.25), 64.0, 3)},
-        inputs={"functional": {"a": x, "b": x}, "attention": {"ids": ids}, "text": ids,
+        inputs={"functional": {"a": x, "b": x}, "attention": {"ids": ids}, "text": ids, "cells": ids,
                 "pictures": np.full((1, 6, 6, 2), 0.5, "float32")},
         minimize=minimize,
         scale_of=lambda optimizer: (float(optimizer.dynamic_scale), int(optimizer.step_counter))).main()

@@ -173,6 +173,16 @@ void cell_cases_of(const std::string& kind, size_t states) {
         {steps()});
   check(name + ", dropout, not training",
         rnn({.units = 2, .dropout = 0.5, .recurrent_dropout = 0.5}), {steps()});
+  for (const auto& [rate_name, rate] :
+       std::vector<std::pair<std::string, double>>{{"1.0", 1.0}, {"1.5", 1.5}, {"-0.5", -0.5}}) {
+    check(str_cat(kind, " layer, dropout ", rate_name),
+          [rate = rate] { return Layer({.units = 2, .dropout = rate}); }, {steps()},
+          {.training = true});
+    check(str_cat(name, ", dropout ", rate_name), rnn({.units = 2, .dropout = rate}), {steps()},
+          {.training = true});
+  }
+  check(name + ", recurrent dropout 1", rnn({.units = 2, .recurrent_dropout = 1}), {steps()},
+        {.training = true});
   check_states(name + " from states", rnn({.units = 2}), with_states(steps(), states),
                {.masks = {gaps()}});
   check_call(name + " from states, with a mask", rnn({.units = 2}, {.return_sequences = true}),

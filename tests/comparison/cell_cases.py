@@ -116,6 +116,10 @@ def cells(check):
               call=lambda layer, x, *states: [layer(x, initial_state=list(states)), layer(x)])
         check(f"rnn of {kind} both from states", lambda: L.Bidirectional(L.RNN(make(2), return_state=True)), STEPS,
               *sizes * 2, mask=MASK, call=lambda layer, x, *states: flat(layer(x, initial_state=list(states))))
+        for rate in (1.0, 1.5, -0.5):
+            check(f"{kind} layer, dropout {rate}", lambda: LAYERS[kind](2, dropout=rate), STEPS, training=True)
+            check(f"rnn of {kind}, dropout {rate}", lambda: L.RNN(make(2, dropout=rate)), STEPS, training=True)
+        check(f"rnn of {kind}, recurrent dropout 1", lambda: L.RNN(make(2, recurrent_dropout=1.0)), STEPS, training=True)
         for mode in ("sum", "mul", "ave"):
             check(f"rnn of {kind} both, {mode}", lambda: L.Bidirectional(
                 L.RNN(make(2), return_sequences=True), merge_mode=mode), STEPS, mask=MASK)

@@ -105,6 +105,7 @@ void part_cases();
 void first_weight_cases();
 void size_layer_cases();
 void wrapper_layer_cases();
+void resizing_layer_cases();
 void cell_cases();
 void conv_lstm_cases();
 void layer_cases();

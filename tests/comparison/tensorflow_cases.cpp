@@ -88,6 +88,7 @@ int main() {
                       layer_cases,
                       size_layer_cases,
                       wrapper_layer_cases,
+                      resizing_layer_cases,
                       cell_cases,
                       conv_lstm_cases,
                       loss_option_cases,

@@ -1,4 +1,8 @@
-"""Layers around layers, for tensorflow_cases.py: what wrapper_layer_cases.cpp does here."""
+"""Layers around layers, and layers that resize, for tensorflow_cases.py: what wrapper_layer_cases.cpp and
+resizing_cases.cpp do here.
+"""
+import itertools
+
 import keras
 import numpy as np
 import tensorflow as tf
@@ -62,7 +66,37 @@ def spectral_cases(check):
         case(f"trained on {replicas}", lambda: trained("float32", replicas))
 
 
+METHODS = ("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5")
+SIZES = ((5, 6), (3, 4), (9, 7), (2, 11), (1, 1), (12, 3), (4, 6))
+PICTURES = (2, 5, 6, 3)
+
+
+def resizing_cases(check):
+    counts = (np.arange(2 * 5 * 6 * 3, dtype=np.int32).reshape(PICTURES) * 7 - 200) % 251
+    for method, (height, width), antialias in itertools.product(METHODS, SIZES, (False, True)):
+        check(f"resizing {height} {width} {method}, antialias {antialias}", lambda: L.Resizing(
+            height, width, method, antialias=antialias), PICTURES)
+    for method, (height, width), keeps in itertools.product(METHODS, SIZES, ("crop", "pad")):
+        check(f"resizing {height} {width} {method}, {keeps}", lambda: L.Resizing(
+            height, width, method, **{keeps + "_to_aspect_ratio": True}), PICTURES)
+    for height, width in SIZES:
+        check(f"resizing {height} {width}, pad with 0.5", lambda: L.Resizing(
+            height, width, pad_to_aspect_ratio=True, fill_value=0.5), (2, 6, 5, 3))
+        check(f"resizing {height} {width}, crop of one image, antialias", lambda: L.Resizing(
+            height, width, crop_to_aspect_ratio=True, antialias=True), (6, 5, 3))
+        check(f"resizing {height} {width}, pad of one image", lambda: L.Resizing(height, width, pad_to_aspect_ratio=True), (6, 5, 3))
+    for dtype, method, keeps in itertools.product(("uint8", "int32"), METHODS, ("stretch", "crop", "pad")):
+        options = {} if keeps == "stretch" else {keeps + "_to_aspect_ratio": True}
+        pictures = np.abs(counts).astype(dtype) if dtype == "uint8" else counts
+        check(f"resizing of {dtype} {method}, {keeps}", lambda: L.Resizing(3, 8, method, **options), pictures)
+    check("resizing crop and pad", lambda: L.Resizing(3, 3, crop_to_aspect_ratio=True, pad_to_aspect_ratio=True), PICTURES)
+    check("resizing fill_value 1 of integers", lambda: L.Resizing(9, 3, pad_to_aspect_ratio=True, fill_value=1), counts)
+    for method, size in itertools.product(METHODS, ((2, 2), (1, 3), (3, 1), (1, 1))):
+        check(f"up sampling {size} {method}", lambda: L.UpSampling2D(size, interpolation=method), PICTURES)
+
+
 def wrapper_layer_cases(case, mirrored):
     check = Cases(case)
     check.mirrored = mirrored
     spectral_cases(check)
+    resizing_cases(check)

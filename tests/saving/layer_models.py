@@ -198,6 +198,13 @@ def frames():
         L.Flatten(), L.UnitNormalization()])
 
 
+def resized():
+    return keras.Sequential([
+        keras.Input((9, 8, 3)), L.Resizing(5, 7, "bicubic", crop_to_aspect_ratio=True), L.Resizing(6, 6, "lanczos3", antialias=True),
+        L.Resizing(4, 9, pad_to_aspect_ratio=True, fill_value=0.5), L.UpSampling2D(2, interpolation="lanczos5"),
+        L.Conv2D(3, 3, 4), L.Flatten()])
+
+
 MODELS = {"attention": lambda: of_tokens(dot), "attention_concat": lambda: of_tokens(concat),
           "additive_attention": lambda: of_tokens(additive), "constraints": constrained,
           "stateful": stateful, "pictures": pictures, "transformer": lambda: of_tokens(transformer),
@@ -209,7 +216,8 @@ MODELS = {"attention": lambda: of_tokens(dot), "attention_concat": lambda: of_to
           "penalized_steps": lambda: of_tokens(penalized_steps),
           "penalized_sizes_of_pictures": sizes, "penalized_lengths": lambda: of_tokens(lengths),
           "penalized_spectral": lambda: of_tokens(spectral),
-          "penalized_cells": lambda: of_tokens(cells), "penalized_frames": frames}
+          "penalized_cells": lambda: of_tokens(cells), "penalized_frames": frames,
+          "resized_pictures": resized}
 TOKENS = np.array([[1, 2, 3, 0, 0], [4, 5, 0, 0, 0], [1, 1, 1, 1, 1]], "int32")
 
 

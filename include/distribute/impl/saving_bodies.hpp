@@ -54,6 +54,7 @@
 #include <distribute/nn/impl/recurrent_cells_run.ipp>
 #include <distribute/nn/impl/reshaping.ipp>
 #include <distribute/nn/impl/resizing.ipp>
+#include <distribute/nn/impl/resizing_matrix.ipp>
 #include <distribute/nn/impl/resnet.ipp>
 #include <distribute/nn/impl/sequence_convolution.ipp>
 #include <distribute/nn/impl/sequential.ipp>

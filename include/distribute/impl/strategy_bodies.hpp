@@ -18,6 +18,7 @@
 #include <distribute/nn/impl/padding.ipp>
 #include <distribute/nn/impl/reshaping.ipp>
 #include <distribute/nn/impl/resizing.ipp>
+#include <distribute/nn/impl/resizing_matrix.ipp>
 
 #include <distribute/data/impl/bad_pictures.ipp>
 #include <distribute/data/impl/cifar.ipp>

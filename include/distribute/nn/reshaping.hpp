@@ -232,9 +232,8 @@ class Cropping3D : public Cropping {
 };
 
 /// How pixels of a resized image are computed: as the nearest pixel, or as a weighted mean of the
-/// four around; pixels outside of the image equal those at its edge.
-/// Source  tf.image.ResizeMethod, without antialias
-enum class Interpolation : uint8_t { Nearest, Bilinear };
+/// 4, 16, 36 or 100 around. Source  tf.image.ResizeMethod
+enum class Interpolation : uint8_t { Nearest, Bilinear, Bicubic, Lanczos3, Lanczos5 };
 
 /// Repeats every step `size` times.
 /// Shapes  [batch, steps, features] -> [batch, steps * size, features].
@@ -252,8 +251,8 @@ class UpSampling1D : public Module {
   int64_t size_;
 };
 
-/// Repeats every pixel `size` times down and across; bilinear resizes images to `size` times their
-/// size.
+/// Repeats every pixel `size` times down and across; other interpolations than Nearest resize
+/// images to `size` times their size.
 /// Source  tf.keras.layers.UpSampling2D
 class UpSampling2D : public Module {
  public:
@@ -290,17 +289,21 @@ class UpSampling3D : public Module {
 struct ResizingOptions {  // options of Resizing
   int64_t height = 0, width = 0;
   Interpolation interpolation = Interpolation::Bilinear;
+  bool crop_to_aspect_ratio = false;  // takes the largest part in the middle with the wanted ratio
+  bool pad_to_aspect_ratio = false;   // puts `fill_value` around until the ratio is the wanted one
+  double fill_value = 0;
+  bool antialias = false;  // widens the filter where images become smaller
   std::string name = {};
 };
 
-/// Resizes images of any size to this one, without antialias. Images of integers become integers,
-/// rounded to the nearest.
+/// Resizes images of any size to this one. Images of integers become integers, rounded to the
+/// nearest.
 /// Shapes  [batch, rows, columns, channels] -> [batch, height, width, channels]; one image
 ///         [rows, columns, channels] likewise.
 /// Source  tf.keras.layers.Resizing
 class Resizing : public LayerOf<ResizingOptions> {
  public:
-  /// Throws  InvalidArgumentError for sizes below 1.
+  /// Throws  InvalidArgumentError for sizes below 1, and if it is to crop and to pad.
   explicit Resizing(ResizingOptions options);
 
  private:

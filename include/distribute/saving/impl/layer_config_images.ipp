@@ -6,6 +6,8 @@
 #include <distribute/saving/detail/config_writer.hpp>
 #include <distribute/saving/detail/layer_config.hpp>
 
+#include <array>
+
 #include <nlohmann/json.hpp>
 
 namespace distribute::saving_internal {
@@ -136,7 +138,8 @@ DISTRIBUTE_INLINE bool add_adaptive_pool(const nn::Module& layer, Json& layers) 
 }
 
 DISTRIBUTE_INLINE const char* interpolation_name(nn::Interpolation interpolation) {
-  return interpolation == nn::Interpolation::Nearest ? "nearest" : "bilinear";
+  const std::array<const char*, 5> names{"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"};
+  return names.at(size_t(interpolation));
 }
 
 DISTRIBUTE_INLINE bool add_moved_pixels(const nn::Module& layer, Json& layers) {
@@ -158,6 +161,10 @@ DISTRIBUTE_INLINE bool add_moved_pixels(const nn::Module& layer, Json& layers) {
         layer_object(layer, "Resizing",
                      {{"height", resized->options().height},
                       {"width", resized->options().width},
+                      {"crop_to_aspect_ratio", resized->options().crop_to_aspect_ratio},
+                      {"pad_to_aspect_ratio", resized->options().pad_to_aspect_ratio},
+                      {"fill_value", resized->options().fill_value},
+                      {"antialias", resized->options().antialias},
                       {"interpolation", interpolation_name(resized->options().interpolation)}}));
   else
     return false;

@@ -140,6 +140,9 @@ DISTRIBUTE_INLINE nn::Interpolation interpolation(ConfigReader& r, const char* o
   const std::string name = r.get<std::string>("interpolation", otherwise);
   if (name == "nearest") return nn::Interpolation::Nearest;
   if (name == "bilinear") return nn::Interpolation::Bilinear;
+  if (name == "bicubic") return nn::Interpolation::Bicubic;
+  if (name == "lanczos3") return nn::Interpolation::Lanczos3;
+  if (name == "lanczos5") return nn::Interpolation::Lanczos5;
   r.refuse("interpolation '" + name + "'");
 }
 
@@ -164,13 +167,17 @@ DISTRIBUTE_INLINE void add_shapes(LayerMakers& makers) {
     return made<nn::UpSampling2D>(r.pair("size"), interpolation(r, "nearest"));
   };
   makers["Resizing"] = [](auto& r) {
-    if (!r.get("pad_to_aspect_ratio", false))
-      r.find("fill_mode"), r.find("fill_value");
-    else
-      r.refuse("pad_to_aspect_ratio");
-    return made<nn::Resizing>(nn::ResizingOptions{.height = r.template get<int64_t>("height", 0),
-                                                  .width = r.template get<int64_t>("width", 0),
-                                                  .interpolation = interpolation(r, "bilinear")});
+    nn::ResizingOptions o;
+    o.height = r.template get<int64_t>("height", 0);
+    o.width = r.template get<int64_t>("width", 0);
+    o.interpolation = interpolation(r, "bilinear");
+    o.crop_to_aspect_ratio = r.get("crop_to_aspect_ratio", false);
+    o.pad_to_aspect_ratio = r.get("pad_to_aspect_ratio", false);
+    o.fill_value = r.get("fill_value", 0.0);
+    o.antialias = r.get("antialias", false);
+    if (r.template get<std::string>("fill_mode", "constant") != "constant")
+      r.refuse("this fill_mode");
+    return made<nn::Resizing>(o);
   };
 }
 
