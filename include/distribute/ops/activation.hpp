@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 namespace distribute::nn {
 
@@ -75,41 +76,18 @@ namespace nn_internal {
 
 using PlainActivation = Tensor (*)(const Tensor&);
 
-struct NamedActivation {
-  std::string_view name;  // in Keras
-  PlainActivation function;
-};
-
+// clang-format off
 /// The activations that Keras knows by name; a function's first name is that of saved models.
-inline constexpr NamedActivation kActivations[] = {{"linear", linear},
-                                                   {"relu", relu},
-                                                   {"relu6", relu6},
-                                                   {"leaky_relu", leaky_relu},
-                                                   {"elu", elu},
-                                                   {"selu", selu},
-                                                   {"gelu", gelu},
-                                                   {"softplus", softplus},
-                                                   {"silu", silu},
-                                                   {"swish", silu},
-                                                   {"sigmoid", sigmoid},
-                                                   {"tanh", tanh},
-                                                   {"softmax", softmax},
-                                                   {"log_softmax", log_softmax},
-                                                   {"hard_sigmoid", hard_sigmoid},
-                                                   {"hard_silu", hard_silu},
-                                                   {"hard_swish", hard_silu},
-                                                   {"mish", mish},
-                                                   {"softsign", softsign},
-                                                   {"exponential", exponential},
-                                                   {"celu", celu},
-                                                   {"hard_tanh", hard_tanh},
-                                                   {"tanh_shrink", tanh_shrink},
-                                                   {"soft_shrink", soft_shrink},
-                                                   {"hard_shrink", hard_shrink},
-                                                   {"log_sigmoid", log_sigmoid},
-                                                   {"squareplus", squareplus},
-                                                   {"sparse_sigmoid", sparse_sigmoid},
-                                                   {"sparse_plus", sparse_plus}};
+inline constexpr std::pair<std::string_view, PlainActivation> kActivations[] = {
+    {"linear", linear}, {"relu", relu}, {"relu6", relu6}, {"leaky_relu", leaky_relu}, {"elu", elu},
+    {"selu", selu}, {"gelu", gelu}, {"softplus", softplus}, {"silu", silu}, {"swish", silu},
+    {"sigmoid", sigmoid}, {"tanh", tanh}, {"softmax", softmax}, {"log_softmax", log_softmax},
+    {"hard_sigmoid", hard_sigmoid}, {"hard_silu", hard_silu}, {"hard_swish", hard_silu},
+    {"mish", mish}, {"softsign", softsign}, {"exponential", exponential}, {"celu", celu},
+    {"hard_tanh", hard_tanh}, {"tanh_shrink", tanh_shrink}, {"soft_shrink", soft_shrink},
+    {"hard_shrink", hard_shrink}, {"log_sigmoid", log_sigmoid}, {"squareplus", squareplus},
+    {"sparse_sigmoid", sparse_sigmoid}, {"sparse_plus", sparse_plus}};
+// clang-format on
 
 /// No constant expression can call it, so that compilers show its name for a wrong one.
 inline PlainActivation no_activation_has_this_name() { return nullptr; }
@@ -135,8 +113,8 @@ class ActivationFunction {
 
  private:
   static constexpr Function find(std::string_view name) {
-    for (const auto& known : nn_internal::kActivations)
-      if (known.name == name) return known.function;
+    for (const auto& [known, function] : nn_internal::kActivations)
+      if (known == name) return function;
     return nn_internal::no_activation_has_this_name();
   }
 

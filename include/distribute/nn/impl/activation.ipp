@@ -7,9 +7,9 @@ namespace distribute::nn {
 
 DISTRIBUTE_INLINE ActivationFunction activations::get(std::string_view name) {
   std::string names;
-  for (const auto& known : nn_internal::kActivations) {
-    if (known.name == name) return known.function;
-    names += str_cat(names.empty() ? "" : ", ", known.name);
+  for (const auto& [known, function] : nn_internal::kActivations) {
+    if (known == name) return function;
+    names += str_cat(names.empty() ? "" : ", ", known);
   }
   throw InvalidArgumentError(str_cat("there is no activation \"", name, "\", but ", names));
 }

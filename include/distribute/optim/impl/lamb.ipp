@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/device/detail/kernel_arguments.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/reduce.hpp>

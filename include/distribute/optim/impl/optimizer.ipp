@@ -4,6 +4,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/metrics.hpp>
 #include <distribute/cluster/detail/lone_process.hpp>
+#include <distribute/device/detail/kernel_arguments.hpp>
 #include <distribute/optim/detail/optimizer_step.hpp>
 #include <distribute/optim/detail/step_updates.hpp>
 #include <distribute/optim/optimizer.hpp>

@@ -2,11 +2,14 @@
 /// An optimizer's step on a GPU: a formula, as text, that kernels are made from.
 
 #include <distribute/base/config.hpp>
-#include <distribute/device/detail/kernel_arguments.hpp>
 
 #include <array>
 #include <string_view>
 #include <vector>
+
+namespace distribute::kernels {
+struct UpdateNumbers;
+}
 
 namespace distribute {
 
@@ -41,11 +44,5 @@ struct GpuUpdate {
   /// The numbers that may differ from one step to the next.
   kernels::UpdateNumbers numbers() const;
 };
-
-inline kernels::UpdateNumbers GpuUpdate::numbers() const {
-  kernels::UpdateNumbers now{{}, decay, average_momentum};
-  for (size_t i = 0; i < formula.numbers.size(); ++i) now.row[i] = formula.numbers[i];
-  return now;
-}
 
 }  // namespace distribute

@@ -18,6 +18,12 @@
 
 namespace distribute {
 
+DISTRIBUTE_INLINE kernels::UpdateNumbers GpuUpdate::numbers() const {
+  kernels::UpdateNumbers now{{}, decay, average_momentum};
+  for (size_t i = 0; i < formula.numbers.size(); ++i) now.row[i] = formula.numbers[i];
+  return now;
+}
+
 DISTRIBUTE_INLINE Tensor ReplicaContext::all_reduce(ReduceOp op, const Tensor& value) {
   return all_reduce(op, std::span(&value, 1))[0];
 }

@@ -55,8 +55,8 @@ DISTRIBUTE_INLINE nn::ActivationFunction ConfigReader::activation(const std::str
   const Json* value = find(key);
   if (!value) return nullptr;
   if (value->is_string())
-    for (const auto& known : nn::nn_internal::kActivations)
-      if (value->get<std::string_view>() == known.name) return known.function;
+    for (const auto& [name, function] : nn::nn_internal::kActivations)
+      if (value->get<std::string_view>() == name) return function;
   refuse(str_cat(key, " ", value->dump()));
 }
 

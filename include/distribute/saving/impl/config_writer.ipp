@@ -19,8 +19,8 @@ DISTRIBUTE_INLINE void refuse_layer(const nn::Module& layer, const std::string& 
 DISTRIBUTE_INLINE std::string activation_name(const nn::Module& layer,
                                               nn::ActivationFunction function) {
   if (!function) return "linear";
-  for (const auto& known : nn::nn_internal::kActivations)
-    if (known.function == function) return std::string(known.name);
+  for (const auto& [name, known] : nn::nn_internal::kActivations)
+    if (known == function) return std::string(name);
   refuse_layer(layer, "has an activation that Keras does not know by name");
 }
 
