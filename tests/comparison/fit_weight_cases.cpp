@@ -229,13 +229,13 @@ Tensor evaluated(bool both) {
   network.output("y", network.apply(Layer(), {masked, both ? network.apply(nn::Masking(), b) : b}));
   dist::optim::SGD optimizer({});
   dist::train::Model model(network);
-  model.compile({.optimizer = optimizer, .loss = "mae", .output_metrics = {{"y", {"mae"}}}});
+  model.compile({.optimizer = optimizer, .loss = "mae", .metrics = {"mae"}});
   const auto logs = model.evaluate(
       dist::data::Dataset::from_tensor_slices(dist::data::TensorMap{{"a", f32({2, 3, 1}, kStepsA)},
                                                                     {"b", f32({2, 3, 1}, kStepsB)},
                                                                     {"y", dist::ones({2, 3, 1})}})
           .batch(2));
-  return Tensor{float(logs.at("loss")), float(logs.at("y_mae"))};
+  return Tensor{float(logs.at("loss")), float(logs.at("mae"))};
 }
 
 template <typename Layer>

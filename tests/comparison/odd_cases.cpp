@@ -297,7 +297,8 @@ void callback_cases() {
   run_case("odd/swapped averages", [] {
     return Line(making<optim::Adam>(
                     optim::AdamOptions{.learning_rate = 0.1, .use_ema = true, .ema_momentum = 0.5}))
-        .fit({x(), y()}, {.epochs = 2, .callbacks = {train::SwapEMAWeights(true)}},
+        .fit({x(), y()},
+             {.epochs = 2, .callbacks = {train::SwapEMAWeights({.swap_on_epoch = true})}},
              {.batch_size = 5, .validation_data = train::ArrayData{x(), y()}});
   });
   run_case("odd/not a number", [] {

@@ -34,7 +34,7 @@ TEST_CASE("standardization gives mean 0 and variance 1 as in TensorFlow", "[data
               {-1.802542, -1.04799, 0.8698315, 0.005239988, 0.3039171, 1.765863, 0.4453956,
                0.2881972, 1.294267, -0.4820752, -1.095149, -0.5449546},
               1e-5);
-  check_close(image::per_image_standardization(fill(Shape{1, 2, 3}, 5)), {0, 0, 0, 0, 0, 0});
+  check_close(image::per_image_standardization(fill(Shape{1, 2, 3}, 5.0)), {0, 0, 0, 0, 0, 0});
 }
 
 TEST_CASE("normalize scales each channel", "[data][image]") {

@@ -78,7 +78,7 @@ TEST_CASE("the page makes tensors", "[docs][how_to]") {
   const dist::Tensor counts({1, 2, 3});           // int32, the type of the values
   const dist::Tensor matrix(dist::Shape{2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
   const dist::Tensor zeros = dist::zeros({2, 3});
-  const dist::Tensor sevens = dist::fill({2, 3}, 7);
+  const dist::Tensor sevens = dist::fill({2, 3}, 7);  // int32; of 7.0 float32
   const dist::Tensor noise = dist::random::normal({2, 3}, /*seed=*/1, {.stddev = 0.1});
 
   CHECK(scalar.shape() == dist::Shape{});
@@ -86,6 +86,7 @@ TEST_CASE("the page makes tensors", "[docs][how_to]") {
   CHECK(counts.dtype() == dist::DType::Int32);
   CHECK(zeros.shape() == matrix.shape());
   CHECK(sevens.to_vector() == std::vector<float>(6, 7.0f));
+  CHECK(sevens.dtype() == dist::DType::Int32);
   CHECK(noise.num_elements() == 6);
 }
 

@@ -53,7 +53,7 @@ TEST_CASE("layers compute in the policy's dtype and keep float32 weights", "[nn]
 TEST_CASE("a layer may have a policy of its own", "[nn][policy]") {
   const PolicyScope scope("mixed_bfloat16");
   nn::Dense narrow({.units = 4}), wide({.units = 4});
-  wide.set_dtype_policy(nn::Policy("float32"));
+  wide.set_dtype_policy("float32");
   const Tensor x = test_tensor({2, 3});
   CHECK(narrow(x).dtype() == DType::BFloat16);
   CHECK(wide(cast(x, DType::BFloat16)).dtype() == DType::Float32);

@@ -1,7 +1,11 @@
 #include <distribute/autograd/detail/accumulate.hpp>
+#include <distribute/ops/math.hpp>
+#include <distribute/ops/reduce.hpp>
 #include <distribute/optim/adam.hpp>
 #include <distribute/optim/schedules.hpp>
 #include <distribute/optim/sgd.hpp>
+
+#include <tests/support/check_throws.hpp>
 
 #include "formulas_support.hpp"
 
@@ -192,4 +196,44 @@ TEST_CASE("factors of a rate multiply, and 0 leaves a variable as it is", "[opti
   sgd.apply_gradients(ThreeSteps::gradients(0), steps.variables());
   check_values(steps.w.value(), {0.5f, -1.2f, 3.0f, 0.01f});
   check_values(steps.bias.value(), {1.0f - 0.125f * 3.0f, -2.0f + 0.125f * 4.0f});
+}
+
+namespace {
+
+/// Halves the gradients before the update.
+struct Halving : optim::SGD {
+  using SGD::SGD;
+  int64_t apply_gradients(const std::vector<Tensor>& gradients,
+                          const std::vector<Variable>& variables,
+                          optim::ApplyOptions options = {}) override {
+    std::vector<Tensor> halves;
+    for (const Tensor& gradient : gradients) halves.push_back(gradient * 0.5f);
+    return SGD::apply_gradients(halves, variables, options);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("minimize calls an optimizer's own apply_gradients", "[optim][optimizer]") {
+  for (const bool clips : {false, true}) {
+    const Variable w(Tensor{3.0f});
+    Halving sgd({.learning_rate = 0.1f, .clipvalue = clips ? std::optional(100.0) : std::nullopt});
+    GradientTape tape;
+    const Tensor loss = reduce_sum(w.value() * w.value());
+    CHECK(sgd.minimize(loss, {w}, tape) == 1);
+    CHECK(w.value().item<float>() == 3.0f - 0.1f * 3.0f);
+  }
+}
+
+TEST_CASE("gradients whose sums have begun cannot be changed", "[optim][optimizer]") {
+  const Variable w(Tensor{3.0f});
+  const std::vector<Tensor> gradients{Tensor{6.0f}};
+  optim::BegunGradients begun{gradients};
+  Halving sgd({.learning_rate = 0.1f});
+  CHECK_THROWS_SAYING(sgd.apply_gradients(gradients, {w}, {.begun = &begun}),
+                      FailedPreconditionError, "override minimize() as well");
+  CHECK(w.value().item<float>() == 3.0f);
+  optim::SGD plain({.learning_rate = 0.1f});
+  plain.apply_gradients(gradients, {w}, {.begun = &begun});
+  CHECK(begun.applied);
 }

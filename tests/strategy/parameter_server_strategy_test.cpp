@@ -172,7 +172,7 @@ TEST_CASE("variables are read and written on their servers", "[strategy][paramet
   const Variable v(count_up({2, 3}));
   CHECK(v.shape() == Shape{2, 3});
   v.assign_add(ones({2, 3}));
-  v.assign_sub(fill({2, 3}, 3));
+  v.assign_sub(fill({2, 3}, 3.0));
   CHECK(v.value().to_vector() == count_up({2, 3}, -2).to_vector());
   v.assign(count_up({2, 3}, 5));
   CHECK(v.value().to_vector() == count_up({2, 3}, 5).to_vector());

@@ -39,7 +39,7 @@ TEST_CASE("shards are read as one tensor and written in pieces (case 91)",
   table.assign(count_up({7, 2}, 10));
   CHECK(same(table.variables()[1], count_up({2, 2}, 16)));
   table.assign_add(ones({7, 2}));
-  table.assign_sub(fill({7, 2}, 3));
+  table.assign_sub(fill({7, 2}, 3.0));
   CHECK(same(table, count_up({7, 2}, 8)));
   int64_t rows = 0;
   for (const Variable& part : table) {

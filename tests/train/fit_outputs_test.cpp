@@ -5,6 +5,7 @@
 #include <distribute/nn/regression_losses.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/optim/sgd.hpp>
+#include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/mirrored_strategy.hpp>
 #include <distribute/train/model.hpp>
 
@@ -204,4 +205,82 @@ TEST_CASE("a model of one input and one output takes components by their names",
       Dataset::from_tensor_slices(data::TensorMap{{"words", tokens}, {"logits", logits}}).batch(2);
   CHECK_THROWS_SAYING(weights_after(other), InvalidArgumentError,
                       "the data has a component 'words'");
+}
+
+namespace {
+
+/// The values that the program of Keras with these numbers has: sin(0.37 i (1 + k / 100) + 0.9 k +
+/// i^2 / 1000).
+Tensor waves(const Shape& shape, int k) {
+  std::vector<float> values(size_t(shape.num_elements()));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] =
+        float(std::sin(0.37 * double(i) * (1 + 0.01 * k) + 0.9 * k + 0.001 * double(i * i)));
+  return Tensor(shape, values);
+}
+
+data::TensorMap two_inputs() {
+  return {{"a", waves({11, 2}, 1)},
+          {"b", waves({11, 3}, 2)},
+          {"y", Tensor(Shape{11, 1}, std::vector<float>{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1})}};
+}
+
+nn::Functional one_output() {
+  nn::Functional net;
+  const auto a = net.input("a", {2}), b = net.input("b", {3});
+  net.output("y", net.apply(nn::Dense({.units = 1,
+                                       .activation = nn::sigmoid,
+                                       .kernel_initializer = nn::initializers::constant(0.25)}),
+                            net.apply(nn::Concatenate(), {a, b})));
+  return net;
+}
+
+}  // namespace
+
+TEST_CASE("several inputs and one output take metrics and class weights as any model",
+          "[train][fit_outputs]") {
+  const auto data = data::Dataset::from_tensor_slices(two_inputs()).batch(4);
+  const auto trained = [&](const std::map<int64_t, float>& class_weight) {
+    nn::Functional net = one_output();
+    optim::SGD optimizer({.learning_rate = 0.5});
+    Model model(net);
+    model.compile({.optimizer = optimizer,
+                   .loss = "binary_crossentropy",
+                   .metrics = {"accuracy"},
+                   .weighted_metrics = {"mae"}});
+    return model.fit(data, {.epochs = 3, .class_weight = class_weight, .verbose = Verbose::Silent});
+  };
+  const auto plain = trained({});
+  CHECK(plain.history.size() == 3);  // neither y_loss nor y_accuracy
+  check_history(plain, "loss", {0.6241947, 0.4827983, 0.4095008});
+  check_history(plain, "accuracy", {0.6363636, 0.8181818, 0.9090909});
+  check_history(plain, "mae", {0.4474401, 0.370746, 0.3232579});
+  const auto weighted = trained({{0, 0.5f}, {1, 3.0f}});
+  check_history(weighted, "loss", {0.4616204, 0.3967054, 0.3618591});
+  check_history(weighted, "accuracy", {0.6363636, 0.6363636, 0.6363636});
+  check_history(weighted, "mae", {0.361496, 0.3052016, 0.2757704});
+}
+
+TEST_CASE("the one loss of two outputs is the loss", "[train][fit_outputs]") {
+  Trainer trainer;
+  auto options = both(trainer.optimizer);
+  options.losses.erase("kind");
+  trainer.model.compile(options);
+  const auto history = trainer.model.fit(named_data(), {.epochs = 1, .verbose = Verbose::Silent});
+  CHECK(history.history.size() == 3);  // loss, kind_accuracy, size_mae
+  CHECK_FALSE(history.history.contains("size_loss"));
+}
+
+TEST_CASE("class weights of fit do not count in train_on_batch", "[train][fit_outputs]") {
+  auto net = small_net();
+  optim::SGD optimizer({.learning_rate = 0});
+  Model model(net);
+  model.compile(
+      {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
+  const auto data = small_data(8).batch(8);
+  const auto first = [&] { return *model.distribute(data).begin(); };
+  model.fit(data, {.verbose = Verbose::Silent});
+  const double loss = model.train_on_batch(first()).at("loss");
+  model.fit(data, {.class_weight = {{0, 5.0f}, {1, 7.0f}}, .verbose = Verbose::Silent});
+  CHECK(model.train_on_batch(first()).at("loss") == loss);
 }

@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 
 using namespace distribute;
@@ -393,6 +394,24 @@ TEST_CASE("an unknown loss or metric is an error that lists the known ones", "[t
                                      "mean_squared_error (mse), mean_absolute_error (mae), ");
   check_throws<InvalidArgumentError>([] { train::CompiledMetric metric("acuracy"); },
                                      "no metric is called 'acuracy'; known are accuracy (acc), ");
+  check_throws<InvalidArgumentError>(
+      [] {
+        train::LossFunction loss([](const Tensor& y, const Tensor&) { return reduce_sum(y); });
+        loss.share(ones({2}), ones({2}), 2);
+      },
+      "take Reduction::MeanWithSampleWeight; for any other number override train_step");
+}
+
+TEST_CASE("scores of classes are metrics by name", "[train][model]") {
+  const Tensor y(Shape{4, 1}, std::vector<float>{1, 0, 1, 1});
+  const Tensor p(Shape{4, 1}, std::vector<float>{0.9f, 0.8f, 0.2f, 0.7f});
+  for (const auto& [name, value] : std::map<std::string, float>{
+           {"f1_score", 0.8571428f}, {"f_beta_score", 0.8571428f}, {"binary_io_u", 0.25f}}) {
+    const train::CompiledMetric metric(name);
+    metric.update_state(y, p, {});
+    CHECK(metric->name() == name);
+    CHECK(metric->result().item<float>() == Approx(value));
+  }
 }
 
 TEST_CASE("what cannot be trained says why", "[train][model]") {

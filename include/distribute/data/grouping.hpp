@@ -1,5 +1,5 @@
 #pragma once
-/// Windows, padded batches, and elements taken from several datasets.
+/// Windows, series of time, padded batches, and elements taken from several datasets.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/node.hpp>
@@ -42,6 +42,27 @@ class Windows {
  private:
   NodePtr stacked_;
 };
+
+/// Options of timeseries_dataset_from_array().
+struct TimeseriesOptions {
+  int64_t sequence_stride = 1;              // distance between the starts of two sequences
+  int64_t sampling_rate = 1;                // distance between two steps of a sequence
+  std::optional<int64_t> batch_size = 128;  // nullopt: no batches
+  bool shuffle = false;                     // all sequences, anew in each pass
+  std::optional<uint64_t> seed = {};        // used as ShuffleOptions::seed is
+  int64_t start_index = 0;                  // of the first row that is used
+  std::optional<int64_t> end_index = {};    // of the first row that is not used; unset: all are
+};
+
+/// Gives sequences of rows of `data`, each with the row of `targets` that has the number of the
+/// sequence's first row. Empty `targets`: sequences alone.
+/// Shapes  data [rows, ...], targets [rows, ...] -> [batch, sequence_length, ...], [batch, ...].
+/// Throws  InvalidArgumentError for numbers below 1, and for indices, distances and numbers of
+///         rows that do not fit.
+/// Source  tf.keras.utils.timeseries_dataset_from_array
+Dataset timeseries_dataset_from_array(const Tensor& data, const Tensor& targets,
+                                      int64_t sequence_length,
+                                      const TimeseriesOptions& options = {});
 
 struct PaddedBatchOptions {  // options of Dataset::padded_batch
   /// The shape of each component without the batch axis; -1 means as long as the longest of the

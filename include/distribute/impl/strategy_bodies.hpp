@@ -44,6 +44,7 @@
 #include <distribute/data/impl/rejection_resample.ipp>
 #include <distribute/data/impl/sampling.ipp>
 #include <distribute/data/impl/sequence_example.ipp>
+#include <distribute/data/impl/timeseries.ipp>
 #include <distribute/data/impl/window.ipp>
 
 #include <distribute/strategy/impl/central_storage_strategy.ipp>

@@ -133,6 +133,7 @@ class Module : public Trackable {
   /// Sets the policy of the module and its parts. Call it before the first call.
   /// Source  the argument `dtype` of Keras' layers
   void set_dtype_policy(const Policy& policy);
+  void set_dtype_policy(const std::string& name) { set_dtype_policy(Policy(name)); }
 
   /// Returns the weights that exist, own ones first, of these the trainable ones, then those of the
   /// parts in order. A weight that is cut into shards is listed as its shards.

@@ -26,8 +26,9 @@ Tensor gelu(const Tensor& x);
 /// Gives the approximation with tanh: tf.nn.gelu(x, approximate=True).
 Tensor gelu_approximate(const Tensor& x);
 Tensor softplus(const Tensor& x);
-/// Gives x sigmoid(x), also called swish.
+/// Gives x sigmoid(x).
 Tensor silu(const Tensor& x);
+inline constexpr ActivationFunction swish = silu;  // TensorFlow's other name
 using distribute::sigmoid;
 using distribute::tanh;
 /// Gives x itself; Keras's "linear".

@@ -77,6 +77,12 @@ Options options_from(const OptimizerConfig& config) {
   return options;
 }
 
+/// The gradients that minimize() computed, whose sums over the replicas may have begun.
+struct BegunGradients {
+  const std::vector<Tensor>& gradients;
+  bool applied = false;
+};
+
 struct ApplyOptions {                       // options of Optimizer::apply_gradients
   bool skip_gradients_aggregation = false;  // the gradients are already summed over replicas
   // Receives the summed and clipped gradients in the order of the variables, with an empty tensor
@@ -85,6 +91,7 @@ struct ApplyOptions {                       // options of Optimizer::apply_gradi
   // Replaces a gradient that only other replicas have by zeros, for replicas that take different
   // branches. This costs a small reduction in each step; without it such a step is an error.
   bool find_unused_parameters = false;
+  BegunGradients* begun = nullptr;  // minimize() sets it; an override hands its options on
 };
 
 /// Replica threads call apply_gradients together; everything else belongs to one thread.
@@ -109,8 +116,9 @@ class Optimizer : public Trackable {
   DISTRIBUTE_INLINE virtual int64_t apply_gradients(const std::vector<Tensor>& gradients,
                                                     const std::vector<Variable>& variables,
                                                     ApplyOptions options = {});
-  /// Takes the gradients of `loss` from the tape and applies them. Between hosts gradients are
-  /// summed while the tape still computes others.
+  /// Takes the gradients of `loss` from the tape and calls apply_gradients(). Between hosts
+  /// gradients are summed while the tape still computes others; an apply_gradients() of your own
+  /// that changes them there is an error, and needs a minimize() of your own, too.
   DISTRIBUTE_INLINE virtual int64_t minimize(const Tensor& loss,
                                              const std::vector<Variable>& variables,
                                              GradientTape& tape, ApplyOptions options = {});

@@ -128,9 +128,14 @@ std::string to_string(const Tensor& tensor);
 
 Tensor zeros(const Shape& shape, DType dtype = DType::Float32);  // all elements are 0
 Tensor ones(const Shape& shape, DType dtype = DType::Float32);   // all elements are 1
-/// All elements are `value`. Source  tf.fill
+/// All elements are `value`. Without a dtype an integer or a bool gives a tensor of its own type.
+/// Source  tf.fill
 Tensor fill(const Shape& shape, double value, DType dtype = DType::Float32,
             Device device = current_device());
+template <Element T>
+requires(std::integral<T>) Tensor fill(const Shape& shape, T value) {
+  return fill(shape, double(value), dtype_of<T>);
+}
 Tensor zeros_like(const Tensor& tensor);
 Tensor ones_like(const Tensor& tensor);
 

@@ -6,6 +6,7 @@
 #include <distribute/base/detail/empty_braces.hpp>
 #include <distribute/train/callback.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -74,6 +75,10 @@ class ExponentialMovingAverage : public Trackable {
   std::vector<Pair> pairs_;
 };
 
+struct SwapEMAWeightsOptions {  // options of SwapEMAWeights
+  bool swap_on_epoch = false;
+};
+
 /// Replaces the weights by averages during every evaluation: by those that an optimizer with
 /// use_ema keeps, or those of an ExponentialMovingAverage, which it updates with the trained
 /// weights after every batch. With `swap_on_epoch` it does so from the end of an epoch to the
@@ -83,7 +88,10 @@ class ExponentialMovingAverage : public Trackable {
 /// Source  tf.keras.callbacks.SwapEMAWeights
 class SwapEMAWeights : public Callback {
  public:
-  explicit SwapEMAWeights(bool swap_on_epoch = false) : swap_on_epoch_(swap_on_epoch) {}
+  explicit SwapEMAWeights(EmptyBraces) {}
+  explicit SwapEMAWeights(SwapEMAWeightsOptions options) : SwapEMAWeights(options.swap_on_epoch) {}
+  template <std::same_as<bool> T = bool>  // so that braces are the options
+  explicit SwapEMAWeights(T swap_on_epoch = false) : swap_on_epoch_(swap_on_epoch) {}
   explicit SwapEMAWeights(ExponentialMovingAverage& ema, bool swap_on_epoch = false)
       : ema_(&ema), swap_on_epoch_(swap_on_epoch) {}
 

@@ -54,11 +54,12 @@ struct CompileOptions {
   /// The loss of each output by its name; loss_weights are their factors in the sum, 1 by default.
   std::map<std::string, LossFunction> losses = {};
   std::map<std::string, double> loss_weights = {};
-  std::vector<CompiledMetric> metrics = {};
+  std::vector<CompiledMetric> metrics = {};  // of a module with one output
   /// Metrics that use sample weights and class weights; those in `metrics` do not. A metric with
   /// the name of another one is called "weighted_" and its name.
   std::vector<CompiledMetric> weighted_metrics = {};
   /// Metrics by output; logs call them "<output>_<metric>", and the output's loss "<output>_loss".
+  /// If there is one output, or one loss, these are "<metric>" and "loss", as in Keras.
   std::map<std::string, std::vector<CompiledMetric>> output_metrics = {};
   std::map<std::string, std::vector<CompiledMetric>> weighted_output_metrics = {};
   /// Number of batches whose gradients are averaged for one update of the weights.
@@ -147,6 +148,7 @@ class Model {
   void save(const std::string& path, const saved_model::SaveOptions& options);
 
   /// Makes one step of all replicas and returns loss and metrics of this batch; for your own loops.
+  /// Class weights of fit do not count.
   Logs train_on_batch(const PerReplica<data::Batch>& batch);
   /// Creates the weights for elements like these, unless they exist or sizes are unknown.
   void build(const data::ElementSpec& spec);
@@ -227,6 +229,10 @@ class Model {
   Tensor with_regularization(Tensor loss) const;
   StepLogs named_losses(const train_internal::NamedBatch& batch,
                         const std::map<std::string, Tensor>& outputs);
+  /// Returns the loss of an output; null for an output without a loss, and another name.
+  const LossFunction* loss_of(const std::string& output) const;
+  void weigh_classes(train_internal::NamedBatch& batch,
+                     const std::map<std::string, Tensor>& outputs);
   void update_named_metrics(const train_internal::NamedBatch& batch,
                             const std::map<std::string, Tensor>& outputs);
   StepLogs named_step(const data::Batch& batch, bool training);

@@ -10,6 +10,7 @@
 #include <distribute/optim/optimizer.hpp>
 #include <distribute/replica/detail/gradient_reducer.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -151,6 +152,24 @@ DISTRIBUTE_INLINE ReplicaContext& replica_that_applies() {
       "`Strategy.run` to enter replica context.");
 }
 
+[[noreturn]] DISTRIBUTE_INLINE void refuse_changed_gradients() {
+  throw FailedPreconditionError(
+      "minimize: the optimizer's own apply_gradients() changed the gradients or did not hand its "
+      "options on, after their sum over the hosts had begun; override minimize() as well: "
+      "`return apply_gradients(tape.gradient(loss, variables), variables, options);`");
+}
+
+/// Checks that these are the gradients whose sums have begun.
+DISTRIBUTE_INLINE void check_begun(const std::vector<Tensor>& gradients, BegunGradients& begun) {
+  const auto is_same = [](const Tensor& a, const Tensor& b) {
+    return bool(a) == bool(b) && (!a || a.id() == b.id());
+  };
+  if (!std::equal(gradients.begin(), gradients.end(), begun.gradients.begin(),
+                  begun.gradients.end(), is_same))
+    refuse_changed_gradients();
+  begun.applied = true;
+}
+
 }  // namespace optim_internal
 
 /// True when gradients pass from the tape to the reducer unchanged.
@@ -164,10 +183,11 @@ DISTRIBUTE_INLINE int64_t Optimizer::minimize(const Tensor& loss,
                                               GradientTape& tape, ApplyOptions options) {
   ReplicaContext& replica = optim_internal::replica_that_applies();
   if (!goes_straight(options))
-    return apply_prepared(replica, tape.gradient({loss}, variables), variables, options);
+    return apply_gradients(tape.gradient({loss}, variables), variables, options);
   replica_internal::GradientReducer& reducer = replica_internal::reducer_of(replica);
   GradientTape::Call call;
-  if (reducer.wishes().early && !options.skip_gradients_aggregation)
+  const bool early = reducer.wishes().early && !options.skip_gradients_aggregation;
+  if (early)
     call.on_ready = [&](size_t i, const Tensor& gradient) {
       reducer.ready(variables[i], gradient);
     };
@@ -176,13 +196,18 @@ DISTRIBUTE_INLINE int64_t Optimizer::minimize(const Tensor& loss,
     const autograd_internal::LazyProductScope products(reducer.wishes().lazy_products);
     gradients = tape.gradient({loss}, variables, call);
   }
-  return apply_straight(replica, gradients, variables, options);
+  BegunGradients begun{gradients};
+  if (early) options.begun = &begun;
+  const int64_t step = apply_gradients(gradients, variables, options);
+  if (early && !begun.applied) optim_internal::refuse_changed_gradients();
+  return step;
 }
 
 DISTRIBUTE_INLINE int64_t Optimizer::apply_gradients(const std::vector<Tensor>& gradients,
                                                      const std::vector<Variable>& variables,
                                                      ApplyOptions options) {
   ReplicaContext& replica = optim_internal::replica_that_applies();
+  if (options.begun) optim_internal::check_begun(gradients, *options.begun);
   return goes_straight(options) ? apply_straight(replica, gradients, variables, options)
                                 : apply_prepared(replica, gradients, variables, options);
 }

@@ -122,7 +122,7 @@ DISTRIBUTE_INLINE Tensor transformed(const Tensor& x, const Transformation& work
 
 DISTRIBUTE_INLINE Tensor transformed_back(const Tensor& dy, const Transformation& work) {
   const Tensor plain = dy.to(Device{}).row_major();
-  Tensor dx = fill(work.shape, 0);
+  Tensor dx = fill(work.shape, 0.0);
   const float* from = plain.data<float>().data();
   float* to = dx.mutable_data<float>();
   const int64_t size = work.pixels() * work.shape[3];
@@ -211,7 +211,7 @@ DISTRIBUTE_INLINE Tensor zoom_transforms(const Tensor& width_zoom, const Tensor&
 }
 
 DISTRIBUTE_INLINE Tensor translation_transforms(const Tensor& right, const Tensor& down) {
-  const Tensor one = fill(right.shape(), 1);
+  const Tensor one = fill(right.shape(), 1.0);
   return preprocessing_internal::transforms_of({one, {}, -right, {}, one, -down});
 }
 

@@ -74,6 +74,9 @@ inline constexpr NamedMetric kNamedMetrics[] = {
     {"false_positives FalsePositives", with_name<nn::metrics::FalsePositives>},
     {"true_negatives TrueNegatives", with_name<nn::metrics::TrueNegatives>},
     {"false_negatives FalseNegatives", with_name<nn::metrics::FalseNegatives>},
+    {"f_beta_score FBetaScore", with_name<nn::metrics::FBetaScore>},
+    {"f1_score F1Score", with_name<nn::metrics::F1Score>},
+    {"binary_io_u BinaryIoU", with_name<nn::metrics::BinaryIoU>},
 };
 
 }  // namespace distribute::train_internal

@@ -44,8 +44,8 @@ DISTRIBUTE_INLINE nn::metrics::Direction Model::direction_of(const std::string& 
   if (name == "loss") return Direction::Down;
   for (const Figure& known : figures_)
     if (known.name == name) return known.metric->direction();
-  const bool is_loss = compiled_ && name.ends_with("_loss") &&
-                       compiled_->losses.contains(name.substr(0, name.size() - 5));
+  const bool is_loss = compiled_ && named_ && name.ends_with("_loss") &&
+                       loss_of(name.substr(0, name.size() - 5)) != nullptr;
   return is_loss ? Direction::Down : Direction::Unknown;
 }
 
@@ -146,7 +146,7 @@ DISTRIBUTE_INLINE void Model::run_step(const PerReplica<data::Batch>& batch, boo
     const data::Batch part = train_internal::by_position(module_, given);
     if (!training) return test_step(part);
     const data::Batch weighted =
-        class_weight_.empty()
+        class_weight_.empty() || named_
             ? part
             : train_internal::with_weights(part, class_weight_, module_.output_shape());
     return recorded_ ? recorded_step(weighted) : train_step(weighted);
@@ -252,7 +252,7 @@ DISTRIBUTE_INLINE void Model::add_metrics(Logs& logs) const {
 DISTRIBUTE_INLINE History Model::fit(const InputData& data, const FitOptions& options) {
   require_compiled("fit");
   const ScopeUnlessCurrent scope(strategy_);
-  if (named_ && !options.class_weight.empty())
+  if (named_ && named_->output_names().size() > 1 && !options.class_weight.empty())
     throw InvalidArgumentError(
         "fit: `class_weight` is only supported for Models with a single output.");
   class_weight_ = options.class_weight;
@@ -296,6 +296,11 @@ DISTRIBUTE_INLINE void Model::save(const std::string& path,
 DISTRIBUTE_INLINE Logs Model::train_on_batch(const PerReplica<data::Batch>& batch) {
   require_compiled("train_on_batch");
   const ScopeUnlessCurrent scope(strategy_);
+  const struct WithoutClassWeights {  // those of fit do not count here
+    std::map<int64_t, float>& weights;
+    std::map<int64_t, float> of_fit = std::exchange(weights, {});
+    ~WithoutClassWeights() { weights = std::move(of_fit); }
+  } without{class_weight_};
   StepMeans step;
   run_step(batch, true);
   add_figures(step);

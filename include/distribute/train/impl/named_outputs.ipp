@@ -3,6 +3,7 @@
 #include <distribute/nn/loss.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
+#include <distribute/train/detail/class_weights.hpp>
 #include <distribute/train/detail/named_outputs.hpp>
 #include <distribute/train/model.hpp>
 
@@ -116,9 +117,10 @@ DISTRIBUTE_INLINE void Model::check_outputs(const CompileOptions& options) const
   }
   if (options.loss && !options.losses.empty())
     throw InvalidArgumentError("compile: give either loss, for all outputs, or losses");
-  if (!options.metrics.empty() || !options.weighted_metrics.empty())
+  if (named_->output_names().size() > 1 &&
+      (!options.metrics.empty() || !options.weighted_metrics.empty()))
     throw InvalidArgumentError(
-        "compile: the model has named outputs; give output_metrics in place of metrics");
+        "compile: the model has several outputs; give output_metrics in place of metrics");
   train_internal::check_output_names(*named_, "losses", options.losses);
   train_internal::check_output_names(*named_, "loss_weights", options.loss_weights);
   train_internal::check_output_names(*named_, "output_metrics", options.output_metrics);
@@ -130,17 +132,27 @@ DISTRIBUTE_INLINE void Model::check_outputs(const CompileOptions& options) const
           str_cat("compile: output '", name, "' has a loss weight and no loss"));
 }
 
-DISTRIBUTE_INLINE void Model::add_figures_of(const std::string& output,
+DISTRIBUTE_INLINE const LossFunction* Model::loss_of(const std::string& output) const {
+  if (!train_internal::is_among(named_->output_names(), output)) return nullptr;
+  const auto own = compiled_->losses.find(output);
+  const LossFunction& loss = own == compiled_->losses.end() ? compiled_->loss : own->second;
+  return loss ? &loss : nullptr;
+}
+
+DISTRIBUTE_INLINE void Model::add_figures_of(const std::string& given_output,
                                              const std::vector<CompiledMetric>& metrics,
                                              bool weighted, const CompileOptions& options) {
   const auto is_taken = [&](const std::string& name) {
     for (const auto& [known, loss] : options.losses)
-      if (name == known + "_loss") return true;
+      if (options.losses.size() > 1 && name == known + "_loss") return true;
     for (const Figure& figure : figures_)
       if (figure.name == name) return true;
     return name == "loss";
   };
-  const std::string prefix = output.empty() ? "" : output + "_";
+  // The figures of a single output have no prefix, as in Keras.
+  const bool several = named_ && named_->output_names().size() > 1;
+  const std::string output = named_ && !several ? named_->output_names()[0] : given_output;
+  const std::string prefix = several ? output + "_" : "";
   for (const CompiledMetric& metric : metrics) {
     std::string name = prefix + metric->name();
     if (weighted && is_taken(name)) name = prefix + "weighted_" + metric->name();
@@ -177,21 +189,21 @@ DISTRIBUTE_INLINE StepLogs Model::named_losses(const train_internal::NamedBatch&
   StepLogs logs;
   Tensor sum;
   for (const std::string& output : named_->output_names()) {
-    const auto own = compiled_->losses.find(output);
-    const LossFunction& loss = own == compiled_->losses.end() ? compiled_->loss : own->second;
+    const LossFunction* loss = loss_of(output);
     if (!loss) continue;
     const auto target = batch.targets.find(output);
     if (target == batch.targets.end())
       throw InvalidArgumentError(str_cat("fit: the data has no targets for output '", output,
                                          "', and its loss needs them"));
     Tensor share =
-        loss.share(target->second, outputs.at(output), global_batch_, batch.weight_of(output));
+        loss->share(target->second, outputs.at(output), global_batch_, batch.weight_of(output));
     logs.emplace_back(output + "_loss", share);
     if (const auto weight = compiled_->loss_weights.find(output);
         weight != compiled_->loss_weights.end())
       share = share * weight->second;
     sum = sum ? sum + share : share;
   }
+  if (logs.size() == 1) logs.clear();  // the one loss is "loss", as in Keras
   sum = with_regularization(sum);
   if (!sum) throw FailedPreconditionError("compile: there is no loss, and the module adds none");
   logs.emplace(logs.begin(), "loss", sum);
@@ -208,11 +220,22 @@ DISTRIBUTE_INLINE void Model::update_named_metrics(const train_internal::NamedBa
   }
 }
 
+/// Gives the one output's examples the weights of their classes.
+DISTRIBUTE_INLINE void Model::weigh_classes(train_internal::NamedBatch& batch,
+                                            const std::map<std::string, Tensor>& outputs) {
+  const auto& [output, prediction] = *outputs.begin();
+  data::Batch targets{.x = prediction, .y = batch.targets[output]};
+  if (const Tensor weight = batch.weight_of(output)) targets.more = {weight};
+  batch.weights[output] =
+      train_internal::with_weights(targets, class_weight_, prediction.shape()).more[0];
+}
+
 DISTRIBUTE_INLINE StepLogs Model::named_step(const data::Batch& batch, bool training) {
-  const train_internal::NamedBatch parts = train_internal::named_batch(*named_, batch);
+  train_internal::NamedBatch parts = train_internal::named_batch(*named_, batch);
   std::optional<GradientTape> tape;
   if (training) tape.emplace();
   const auto outputs = (*named_)(parts.inputs, {.training = training});
+  if (training && !class_weight_.empty()) weigh_classes(parts, outputs);
   StepLogs logs = named_losses(parts, outputs);
   if (training) minimize(logs[0].second, *tape);
   update_named_metrics(parts, outputs);
