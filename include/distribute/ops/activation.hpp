@@ -28,7 +28,6 @@ Tensor gelu_approximate(const Tensor& x);
 Tensor softplus(const Tensor& x);
 /// Gives x sigmoid(x).
 Tensor silu(const Tensor& x);
-inline constexpr ActivationFunction swish = silu;  // TensorFlow's other name
 using distribute::sigmoid;
 using distribute::tanh;
 /// Gives x itself; Keras's "linear".
@@ -121,6 +120,8 @@ class ActivationFunction {
 
   Function function_ = nullptr;
 };
+
+inline constexpr ActivationFunction swish = silu;  // TensorFlow's other name of silu
 
 /// Gives -sum(labels * log softmax(logits)) over the last axis. With `label_smoothing` s the labels
 /// become labels (1 - s) + s / classes. The gradient is the derivative for any labels: for those

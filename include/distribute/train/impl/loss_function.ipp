@@ -88,10 +88,9 @@ DISTRIBUTE_INLINE Tensor LossFunction::share(const Tensor& y_true, const Tensor&
   if (losses.shape().rank() == 0)
     throw InvalidArgumentError(
         "compile: the loss gives one number; wanted the loss of each example [batch, ...], of "
-        "which "
-        "fit takes the mean. For a mean over what a mask counts give the mask as sample weights "
-        "and "
-        "take Reduction::MeanWithSampleWeight; for any other number override train_step");
+        "which fit takes the mean. For a mean over what a mask counts give the mask as sample "
+        "weights and take Reduction::MeanWithSampleWeight; for any other number override "
+        "train_step");
   const double of_an_example =
       double(losses.num_elements()) / double(std::max<int64_t>(losses.shape()[0], 1));
   return nn::nn_internal::reduce_weighted_values(losses, sample_weight,
