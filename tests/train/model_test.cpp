@@ -402,6 +402,21 @@ TEST_CASE("an unknown loss or metric is an error that lists the known ones", "[t
       "take Reduction::MeanWithSampleWeight; for any other number override train_step");
 }
 
+TEST_CASE("a loss function gets targets and predictions of equal ranks", "[train][model]") {
+  const train::LossFunction loss([](const Tensor& y, const Tensor& p) {
+    CHECK(y.shape() == p.shape());
+    return reduce_mean(square(y - p), {-1});
+  });
+  const Tensor y{0.0f, 1.0f, 3.0f}, p = ones({3, 1});
+  const auto share = [&](const Tensor& targets, const Tensor& predictions) {
+    return loss.share(targets, predictions, 3).item<float>();
+  };
+  CHECK(share(y, p) == Approx(5.0f / 3));
+  CHECK(share(reshape(y, {3, 1}), reshape(p, {3})) == Approx(5.0f / 3));
+  CHECK(share(ones({3, 2}), fill({3, 2, 1}, 2.0f)) == 1);
+  CHECK(share(ones({3, 2, 1}), fill({3, 2}, 2.0f)) == 1);
+}
+
 TEST_CASE("scores of classes are metrics by name", "[train][model]") {
   const Tensor y(Shape{4, 1}, std::vector<float>{1, 0, 1, 1});
   const Tensor p(Shape{4, 1}, std::vector<float>{0.9f, 0.8f, 0.2f, 0.7f});

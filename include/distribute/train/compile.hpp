@@ -19,7 +19,8 @@
 namespace distribute::train {
 
 /// A loss for compile, made from a loss object, such as nn::SparseCategoricalCrossentropy, or from
-/// a function (y_true, y_pred) that returns the loss of each example [batch, ...]. Losses are
+/// a function (y_true, y_pred) that returns the loss of each example [batch, ...]. A function gets
+/// targets and predictions with as many axes, where one of them lacks a last axis of 1. Losses are
 /// averaged over the global batch unless the object's reduction is Sum.
 class LossFunction {
  public:
@@ -34,7 +35,7 @@ class LossFunction {
   template <std::invocable<const Tensor&, const Tensor&> F>
   requires(!std::derived_from<F, nn::Loss> && !std::same_as<F, LossFunction>)
       LossFunction(F function)
-      : function_(std::move(function)) {}
+      : function_(with_equal_ranks(std::move(function))) {}
 
   /// Takes the name of a loss in Keras, with default options: "mse",
   /// "sparse_categorical_crossentropy", "Huber" and so on; "crossentropy" is binary, categorical or
@@ -55,10 +56,12 @@ class LossFunction {
                const Tensor& sample_weight = {}) const;
 
  private:
+  using Function = std::function<Tensor(const Tensor&, const Tensor&)>;
   static LossFunction by_name(const std::string& name);
+  static Function with_equal_ranks(Function function);
   static nn::Reduction checked(nn::Reduction reduction);
 
-  std::function<Tensor(const Tensor&, const Tensor&)> function_;
+  Function function_;
   nn::Reduction reduction_ = nn::Reduction::Auto;
 };
 

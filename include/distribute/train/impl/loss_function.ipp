@@ -67,9 +67,29 @@ namespace distribute::train {
 DISTRIBUTE_INLINE LossFunction LossFunction::by_name(const std::string& name) {
   using train_internal::kNamedLosses;
   for (const train_internal::NamedLoss& loss : kNamedLosses)
-    if (train_internal::has_name(loss.names, name)) return LossFunction(loss.function);
+    if (train_internal::has_name(loss.names, name)) {
+      LossFunction found;
+      found.function_ = loss.function;
+      return found;
+    }
   throw InvalidArgumentError(str_cat("compile: no loss is called '", name, "'; known are ",
                                      train_internal::all_names(kNamedLosses)));
+}
+
+/// As Keras does before it calls a function; nothing is broadcast to [batch, batch] then.
+/// Source  keras.src.losses.loss.squeeze_or_expand_to_same_rank
+DISTRIBUTE_INLINE LossFunction::Function LossFunction::with_equal_ranks(Function function) {
+  if (!function) return function;
+  return [function = std::move(function)](const Tensor& y_true, const Tensor& y_pred) {
+    const int missing = y_pred.shape().rank() - y_true.shape().rank();
+    if (missing == 1 && y_pred.shape()[-1] == 1)
+      return y_true.shape().rank() == 1 ? function(expand_dims(y_true, -1), y_pred)
+                                        : function(y_true, squeeze(y_pred, {-1}));
+    if (missing == -1 && y_true.shape()[-1] == 1)
+      return y_pred.shape().rank() == 1 ? function(y_true, expand_dims(y_pred, -1))
+                                        : function(squeeze(y_true, {-1}), y_pred);
+    return function(y_true, y_pred);
+  };
 }
 
 DISTRIBUTE_INLINE nn::Reduction LossFunction::checked(nn::Reduction reduction) {
