@@ -148,7 +148,7 @@ Tensor make_gradient(Client& client, Id id, const Shape& shape, bool fill) {
   std::vector<BufferOffer> offers;
   if (auto offer = client.place_gradient(id)) offers.push_back(std::move(*offer));
   const BufferOffers scope(std::move(offers));
-  if (fill) return distribute::fill(shape, -1);
+  if (fill) return distribute::fill(shape, -1.0);
   return Tensor::empty(shape, distribute::DType::Float32);
 }
 

@@ -47,7 +47,7 @@ class Sum : public nn::RNNCell {
  public:
   std::vector<int64_t> state_size() const override { return {3}; }
   std::vector<Tensor> get_initial_state(const Tensor& x) const override {
-    return {dist::fill({x.shape()[0], 3}, 1)};
+    return {dist::fill({x.shape()[0], 3}, 1.0)};
   }
 
  private:

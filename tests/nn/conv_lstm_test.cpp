@@ -99,7 +99,7 @@ TEST_CASE("an LSTM of convolutions drops the same inputs at every step", "[nn][c
                         .unit_forget_bias = false,
                         .dropout = 0.5,
                         .return_sequences = true});
-  const Tensor y = alike(fill({1, 3, 5, 2}, 1), {.training = true});
+  const Tensor y = alike(fill({1, 3, 5, 2}, 1.0), {.training = true});
   const auto first = step(y, 0).to_vector();
   check_close(step(y, 2), {first.begin(), first.end()});
 }
@@ -115,10 +115,10 @@ TEST_CASE("options of LSTMs of convolutions are checked", "[nn][conv_lstm]") {
   refused({.filters = 1, .kernel_size = {0, 1}}, "at least 1");
   refused({.filters = 1, .dropout = 1.5}, "1.5");
   nn::ConvLSTM2D layer({.filters = 1, .kernel_size = 3});
-  CHECK_THROWS_SAYING(layer(fill({1, 2, 4, 3}, 0)), InvalidArgumentError,
+  CHECK_THROWS_SAYING(layer(fill({1, 2, 4, 3}, 0.0)), InvalidArgumentError,
                       "ConvLSTM2D takes [batch, steps, sizes..., channels]");
-  CHECK_THROWS_AS(layer(fill({1, 2, 2, 2, 1}, 0)), InvalidArgumentError);
-  layer(fill({1, 2, 4, 4, 1}, 0));
-  CHECK_THROWS_AS(layer.call_with_states(fill({1, 2, 4, 4, 1}, 0), {fill({1, 2, 2, 1}, 0)}),
+  CHECK_THROWS_AS(layer(fill({1, 2, 2, 2, 1}, 0.0)), InvalidArgumentError);
+  layer(fill({1, 2, 4, 4, 1}, 0.0));
+  CHECK_THROWS_AS(layer.call_with_states(fill({1, 2, 4, 4, 1}, 0.0), {fill({1, 2, 2, 1}, 0.0)}),
                   InvalidArgumentError);
 }

@@ -181,7 +181,7 @@ TEST_CASE("a layer of cells drops the same inputs at every step", "[nn][recurren
       nn::SimpleRNNCell(
           {.units = 4, .recurrent_initializer = nn::initializers::zeros(), .dropout = 0.5}),
       {.return_sequences = true});
-  const Tensor x = hashed_numbers({2, 4, 8}, 1), same = fill({2, 3, 8}, 1);
+  const Tensor x = hashed_numbers({2, 4, 8}, 1), same = fill({2, 3, 8}, 1.0);
   const auto still = layer(x).to_vector();
   CHECK(layer(x).to_vector() == still);
   CHECK(layer(x, {.training = true}).to_vector() != still);
@@ -233,12 +233,12 @@ TEST_CASE("replicas share the weights of cells", "[nn][recurrent_cells]") {
 TEST_CASE("wrong states, masks and cells are refused", "[nn][recurrent_cells]") {
   nn::RNN layer{Pair()};
   const Tensor x = hashed_numbers({2, 4, 3}, 1);
-  CHECK_THROWS_SAYING(layer.call_with_states(x, {fill({2, 2}, 0)}), InvalidArgumentError,
+  CHECK_THROWS_SAYING(layer.call_with_states(x, {fill({2, 2}, 0.0)}), InvalidArgumentError,
                       "got 1 initial states, wanted 2");
   CHECK_THROWS_SAYING(layer(x, {.mask = fill({2, 3}, 1, DType::Bool)}), InvalidArgumentError,
                       "the mask is bool [2, 3], wanted bool [2, 4]");
-  CHECK_THROWS_SAYING(layer(fill({2, 3}, 0)), InvalidArgumentError, "[batch, steps, inputs]");
-  CHECK_THROWS_SAYING(layer(fill({2, 0, 3}, 0)), InvalidArgumentError, "at least one step");
+  CHECK_THROWS_SAYING(layer(fill({2, 3}, 0.0)), InvalidArgumentError, "[batch, steps, inputs]");
+  CHECK_THROWS_SAYING(layer(fill({2, 0, 3}, 0.0)), InvalidArgumentError, "at least one step");
   CHECK_THROWS_SAYING(layer.cell()(step(x, 0), {}), InvalidArgumentError, "got 0 states, wanted 2");
   nn::RNN forgetful{Forgetful()};
   CHECK_THROWS_SAYING(forgetful(x), InvalidArgumentError, "returned 1 states, wanted 2");
