@@ -2,6 +2,7 @@
 #include <distribute/preprocessing/text_vectorization.hpp>
 
 #include <distribute/data/files.hpp>
+#include <distribute/ops/array.hpp>
 
 #include <tests/preprocessing/keras_answers.hpp>
 #include <tests/support/check_throws.hpp>
@@ -87,4 +88,32 @@ TEST_CASE("options that exclude each other are refused", "[preprocessing][text_v
   const TextVectorization layer({.vocabulary = {"a"}});
   CHECK_THROWS_SAYING(layer(strings_tensor({"a", "b"}, {1, 2})), InvalidArgumentError,
                       "[batch] or [batch, 1]");
+}
+
+// The values are those of tf.keras.utils.pad_sequences.
+TEST_CASE("sequences of different lengths become a tensor", "[preprocessing][pad_sequences]") {
+  const auto values = [](const Tensor& x) { return cast(x, DType::Float32).to_vector(); };
+  const std::vector<std::vector<int>> four{{1, 2, 3, 4}, {5}, {}, {6, 7}};
+  const Tensor plain = pad_sequences(four);
+  CHECK(plain.shape() == Shape{4, 4});
+  CHECK(plain.dtype() == DType::Int32);
+  CHECK(values(plain) == std::vector<float>{1, 2, 3, 4, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 6, 7});
+  CHECK(values(pad_sequences(four, {.maxlen = 2})) == std::vector<float>{3, 4, 0, 5, 0, 0, 6, 7});
+  CHECK(values(pad_sequences(four, {.maxlen = 3, .truncating = SequenceEnd::Post})) ==
+        std::vector<float>{1, 2, 3, 0, 0, 5, 0, 0, 0, 0, 6, 7});
+  CHECK(values(pad_sequences(four, {.maxlen = 3,
+                                    .padding = SequenceEnd::Post,
+                                    .truncating = SequenceEnd::Post,
+                                    .value = -1})) ==
+        std::vector<float>{1, 2, 3, 5, -1, -1, -1, -1, -1, 6, 7, -1});
+  CHECK(pad_sequences(four, {.maxlen = 2, .dtype = DType::Float32, .value = 0.5}).to_vector() ==
+        std::vector<float>{3, 4, 0.5, 5, 0.5, 0.5, 6, 7});
+  const std::vector<std::vector<double>> fractions{{1.7, -2.7}, {0.5}};
+  CHECK(values(pad_sequences(fractions)) == std::vector<float>{1, -2, 0, 0});
+  CHECK(values(pad_sequences({{1, 2}, {3}})) == std::vector<float>{1, 2, 0, 3});
+  CHECK(pad_sequences(std::vector<std::vector<int64_t>>(2)).shape() == Shape{2, 0});
+  check_throws<InvalidArgumentError>([&] { pad_sequences(four, {.maxlen = 0}); },
+                                     "maxlen must be positive, got 0");
+  check_throws<InvalidArgumentError>([] { pad_sequences(std::vector<std::vector<int>>()); },
+                                     "there is no sequence");
 }

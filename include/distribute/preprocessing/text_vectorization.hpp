@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace distribute::preprocessing {
@@ -31,6 +32,37 @@ std::vector<std::string_view> string_views(const Tensor& strings);
 std::vector<std::string> strings_of(const Tensor& strings);
 /// Gives the shape without the axis of bytes.
 Shape shape_of_strings(const Tensor& strings);
+
+/// The beginning or the end of a sequence. Source  the strings "pre" and "post"
+enum class SequenceEnd { Pre, Post };
+
+struct PadSequencesOptions {           // options of pad_sequences
+  std::optional<int64_t> maxlen = {};  // unset: the length of the longest
+  DType dtype = DType::Int32;
+  SequenceEnd padding = SequenceEnd::Pre;     // where short sequences are filled up
+  SequenceEnd truncating = SequenceEnd::Pre;  // where long ones are cut
+  double value = 0;                           // fills up
+};
+
+namespace preprocessing_internal {
+Tensor padded(const std::vector<std::vector<int64_t>>& sequences,
+              const PadSequencesOptions& options);
+Tensor padded(const std::vector<std::vector<float>>& sequences, const PadSequencesOptions& options);
+}  // namespace preprocessing_internal
+
+/// Joins sequences of numbers, which may have different lengths.
+/// Shapes  n sequences -> [n, maxlen].
+/// Throws  InvalidArgumentError for a maxlen below 1, and for no sequences without a maxlen.
+/// Source  tf.keras.utils.pad_sequences
+template <typename T = int64_t>
+requires(std::is_arithmetic_v<T>) Tensor
+    pad_sequences(const std::vector<std::vector<T>>& sequences, PadSequencesOptions options = {}) {
+  using Number = std::conditional_t<std::is_integral_v<T>, int64_t, float>;
+  std::vector<std::vector<Number>> numbers;
+  for (const std::vector<T>& sequence : sequences)
+    numbers.emplace_back(sequence.begin(), sequence.end());
+  return preprocessing_internal::padded(numbers, options);
+}
 
 /// Options of StringLookup: `StringLookup colours({.vocabulary = {"red", "green"}, .num_oov_indices
 /// = 0});`

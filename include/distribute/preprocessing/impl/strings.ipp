@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/ops/array.hpp>
 #include <distribute/preprocessing/text_vectorization.hpp>
 
 #include <algorithm>
@@ -55,5 +56,44 @@ DISTRIBUTE_INLINE std::vector<std::string> strings_of(const Tensor& strings) {
   for (const std::string_view text : string_views(strings)) result.emplace_back(text);
   return result;
 }
+
+namespace preprocessing_internal {
+
+template <typename Number>
+Tensor padded_rows(const std::vector<std::vector<Number>>& sequences,
+                   const PadSequencesOptions& options) {
+  if (sequences.empty() && !options.maxlen)
+    throw InvalidArgumentError("pad_sequences: there is no sequence; give maxlen");
+  int64_t width = options.maxlen.value_or(0);
+  if (options.maxlen && width < 1)
+    throw InvalidArgumentError(str_cat("pad_sequences: maxlen must be positive, got ", width));
+  for (const auto& sequence : sequences)
+    if (!options.maxlen) width = std::max(width, int64_t(sequence.size()));
+  const int64_t count = int64_t(sequences.size());
+  std::vector<Number> values(size_t(count * width), Number(options.value));
+  for (int64_t i = 0; i < count; ++i) {
+    const auto& row = sequences[size_t(i)];
+    const int64_t length = int64_t(row.size()), kept = std::min(length, width);
+    const int64_t from = options.truncating == SequenceEnd::Pre ? length - kept : 0;
+    const int64_t to = options.padding == SequenceEnd::Pre ? width - kept : 0;
+    std::copy_n(row.begin() + from, kept, values.begin() + i * width + to);
+  }
+  return cast(Tensor(Shape{count, width}, values), options.dtype);
+}
+
+DISTRIBUTE_INLINE Tensor padded(const std::vector<std::vector<int64_t>>& sequences,
+                                const PadSequencesOptions& options) {
+  if (options.value == double(int64_t(options.value))) return padded_rows(sequences, options);
+  std::vector<std::vector<float>> numbers;
+  for (const auto& sequence : sequences) numbers.emplace_back(sequence.begin(), sequence.end());
+  return padded_rows(numbers, options);
+}
+
+DISTRIBUTE_INLINE Tensor padded(const std::vector<std::vector<float>>& sequences,
+                                const PadSequencesOptions& options) {
+  return padded_rows(sequences, options);
+}
+
+}  // namespace preprocessing_internal
 
 }  // namespace distribute::preprocessing
