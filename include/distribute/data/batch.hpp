@@ -5,6 +5,8 @@
 #include <distribute/data/detail/aggregate.hpp>
 #include <distribute/tensor/tensor.hpp>
 
+#include <array>
+#include <concepts>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -73,10 +75,45 @@ Batch to_batch(const T& value) {
   return std::apply([](const auto&... fields) { return Batch::from_components({fields...}); },
                     data_internal::tie_fields(value));
 }
+template <std::same_as<Tensor>... T>
+Batch to_batch(const std::tuple<T...>& value) {
+  return std::apply([](const auto&... parts) { return Batch::from_components({parts...}); }, value);
+}
+inline Batch to_batch(const std::pair<Tensor, Tensor>& value) {
+  return Batch{.x = value.first, .y = value.second};
+}
 template <typename T>
 concept ElementValue = requires(const T& value) {
   to_batch(value);
 };
+
+namespace data_internal {
+
+template <size_t kCount, typename Function>
+auto call_with_tensors(const Function& function, const Batch& element) {
+  std::array<Tensor, kCount> parts;
+  std::apply([&](auto&... part) { element.copy_to({&part...}); }, parts);
+  return std::apply(function, parts);
+}
+
+/// Calls a function of a Batch, of what a Batch converts to, or of as many tensors as the element
+/// has: up to four.
+template <typename Function>
+auto call_with_element(const Function& function, const Batch& element) {
+  using T = Tensor&;
+  if constexpr (std::invocable<const Function&, const Batch&>)
+    return function(element);
+  else if constexpr (std::invocable<const Function&, T>)
+    return call_with_tensors<1>(function, element);
+  else if constexpr (std::invocable<const Function&, T, T>)
+    return call_with_tensors<2>(function, element);
+  else if constexpr (std::invocable<const Function&, T, T, T>)
+    return call_with_tensors<3>(function, element);
+  else if constexpr (std::invocable<const Function&, T, T, T, T>)
+    return call_with_tensors<4>(function, element);
+}
+
+}  // namespace data_internal
 
 /// Joins the names of all these elements' components; null when no component has a name.
 ComponentNames join_names(const std::vector<Batch>& parts);

@@ -30,7 +30,13 @@ class Windows;
 /// A function that makes one element from another.
 template <typename Function>
 concept MapCallable = requires(const Function& function, const Batch& element) {
-  to_batch(function(element));
+  to_batch(data_internal::call_with_element(function, element));
+};
+/// A function that says whether an element is kept, other than a Predicate.
+template <typename Function>
+concept FilterCallable = !std::convertible_to<Function, Predicate> &&
+                         requires(const Function& function, const Batch& element) {
+  bool(data_internal::call_with_element(function, element));
 };
 
 /// A cheap handle to an immutable graph of transformations; thread-safe. The order of its elements
@@ -86,17 +92,32 @@ class Dataset {
   /// Reads what save() wrote, here or in TensorFlow: data/files.hpp.
   static Dataset load(const std::string& path, io::Compression compression = io::Compression::Auto);
 
-  /// Calls `function` on every element, which comes as a Batch or what a Batch converts to. It
-  /// gives a Batch, a tensor, a TensorMap or a structure of tensors.
+  /// Calls `function` on every element, which comes as a Batch, what a Batch converts to, or as its
+  /// tensors: `[](const Tensor& x, const Tensor& y) { return std::pair(x / 255, y); }`. It gives a
+  /// Batch, a tensor, several in a pair or tuple, a TensorMap or a structure of tensors.
   template <MapCallable Function>
   Dataset map(Function function, const MapOptions& options = {}) const {
     return Dataset(map_node(
-        node_, [function = std::move(function)](const Batch& e) { return to_batch(function(e)); },
+        node_,
+        [function = std::move(function)](const Batch& e) {
+          return to_batch(data_internal::call_with_element(function, e));
+        },
         options));
   }
-  /// Keeps the elements for which `predicate` is true.
+  /// Keeps the elements for which `predicate` is true. It takes elements as those of map() do, and
+  /// gives a bool or a tensor of one.
   Dataset filter(Predicate predicate) const {
     return Dataset(filter_node(node_, std::move(predicate)));
+  }
+  template <FilterCallable Function>
+  Dataset filter(Function predicate) const {
+    return filter(Predicate([predicate = std::move(predicate)](const Batch& element) {
+      const auto kept = data_internal::call_with_element(predicate, element);
+      if constexpr (std::same_as<std::remove_cv_t<decltype(kept)>, Tensor>)
+        return kept.template item<bool>();
+      else
+        return bool(kept);
+    }));
   }
   /// Gives transformation(*this): a chain of transformations that has a name of its own.
   /// Source  tf.data.Dataset.apply
