@@ -165,10 +165,10 @@ TEST_CASE("parts added later are restored as well", "[checkpoint]") {
   nn::Sequential empty;
   const auto status = Checkpoint(empty).restore(path);
   status.assert_existing_objects_matched();
-  empty.append(nn::Dense({.units = 3}));
+  empty.add(nn::Dense({.units = 3}));
   nn::Dense built({.units = 2});
   built(zeros({1, 3}));
-  empty.append(std::move(built));
+  empty.add(std::move(built));
   empty(input());
   status.assert_consumed();
   CHECK(Trainer::values(empty.variables()) == trainer.weights());

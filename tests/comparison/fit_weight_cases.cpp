@@ -65,8 +65,8 @@ nn::Dense ones(int64_t units = 1) {
 
 nn::Sequential dense(bool mask = true) {
   nn::Sequential model;
-  if (mask) model.append(nn::Masking());
-  model.append(ones());
+  if (mask) model.add(nn::Masking());
+  model.add(ones());
   return model;
 }
 

@@ -16,7 +16,7 @@ TEST_CASE("an activation layer applies its function", "[nn][activation]") {
 }
 
 TEST_CASE("activations and initializers have Keras's names", "[nn][activation][initializers]") {
-  const Tensor x{{-1.0f, 2.0f}};
+  const Tensor x({1, 2}, std::vector<float>{-1, 2});
   CHECK(nn::Activation("relu")(x).to_vector() == std::vector<float>{0, 2});
   CHECK(nn::Activation("swish").function() == nn::ActivationFunction("silu"));
   CHECK(nn::ActivationFunction("leaky_relu") == nn::ActivationFunction(nn::leaky_relu));

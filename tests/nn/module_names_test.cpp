@@ -126,7 +126,7 @@ TEST_CASE("a functional model's name stands before none of its layers", "[nn][mo
   nn::Sequential part(dense("a"));
   part.set_name_in_path(false);
   nn::Sequential around;
-  around.append(std::move(part));  // unlike Keras, so that two of them may be parts
+  around.add(std::move(part));  // unlike Keras, so that two of them may be parts
   CHECK(names_of(around) == Names{"sequential_2/sequential_1/a/kernel"});
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("checkpoints call parts as before, whatever numbers their names have",
   first(ones({1, 2}));
   auto built = dense();
   CHECK(built.name() == "dense_4");
-  second.append(std::move(built));
+  second.add(std::move(built));
   CHECK(second.children()[2].name == "dense_2");
 }
 

@@ -146,7 +146,7 @@ TEST_CASE("a restorer hears of every weight and part that is made", "[nn][module
   CHECK(layer(ones({1, 2})).to_vector() == std::vector<float>{2, 2});
   nn::Sequential model;
   model.set_restorer(saved);
-  model.append(nn::Flatten());
+  model.add(nn::Flatten());
   CHECK(saved->names == std::vector<std::string>{"factor", "flatten"});
 }
 

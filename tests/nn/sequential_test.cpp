@@ -95,8 +95,8 @@ TEST_CASE("names within a sequence must differ", "[nn][sequential]") {
 
 TEST_CASE("sequences nest and grow", "[nn][sequential]") {
   nn::Sequential model;
-  model.append(nn::Sequential(nn::Dense({.units = 2}), nn::Activation(nn::relu)));
-  model.append(nn::Dense({.units = 1}));
+  model.add(nn::Sequential(nn::Dense({.units = 2}), nn::Activation(nn::relu)));
+  model.add(nn::Dense({.units = 1}));
   CHECK(model(ones({1, 3})).shape() == Shape{1, 1});
   CHECK(model.variables()[0].name() == "sequential/sequential_1/dense/kernel");
   CHECK(model.variables()[2].name() == "sequential/dense_1/kernel");

@@ -178,7 +178,7 @@ TEST_CASE("what is not exported names the operation, the layer and a cure",
     if (found == functions.end()) continue;
     INFO(name);
     nn::Sequential net;
-    net.append(Part(found->second));
+    net.add(Part(found->second));
     std::string problem;
     try {
       saved_model::trace_inference([&](const Tensor& x) { return net(x); },

@@ -52,12 +52,12 @@ class Training {
   Training(Strategy& strategy, const Way& way) : strategy_(strategy), way_(way) {
     const auto scope = strategy.scope();
     if (way.words)
-      model_.append(nn::Embedding({.input_dim = 37, .output_dim = 5}));
+      model_.add(nn::Embedding({.input_dim = 37, .output_dim = 5}));
     else
-      model_.append(nn::Conv2D({.filters = 16, .kernel_size = 3, .activation = nn::relu}));
-    model_.append(nn::Flatten());
-    model_.append(nn::Dense({.units = 33, .activation = nn::tanh}));
-    model_.append(nn::Dense({.units = 4}));
+      model_.add(nn::Conv2D({.filters = 16, .kernel_size = 3, .activation = nn::relu}));
+    model_.add(nn::Flatten());
+    model_.add(nn::Dense({.units = 33, .activation = nn::tanh}));
+    model_.add(nn::Dense({.units = 4}));
     optimizer_ = way.optimizer();
     model_(batch());  // makes the weights; threads share the counter of seeds: weights of our own
     for (const Variable& variable : model_.trainable_variables())

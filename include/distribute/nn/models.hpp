@@ -23,16 +23,16 @@ class Sequential : public Module {
  public:
   template <std::derived_from<Module>... Layers>
   explicit Sequential(Layers... layers) {
-    (append(std::move(layers)), ...);
+    (add(std::move(layers)), ...);
     number_parts_in_order();
   }
 
   /// Adds a layer at the end and returns a reference to it; the sequence owns it.
   template <std::derived_from<Module> Layer>
-  Layer& append(Layer layer) {
+  Layer& add(Layer layer) {
     return Module::add(std::string(), std::move(layer));
   }
-  Module& append(std::unique_ptr<Module> layer) {
+  Module& add(std::unique_ptr<Module> layer) {
     add_child({}, std::move(layer));
     return child(num_children() - 1);
   }

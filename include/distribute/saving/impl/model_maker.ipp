@@ -61,7 +61,7 @@ DISTRIBUTE_INLINE MadeLayer make_sequential(const Json& object) {
     if (layer.at("class_name") == "InputLayer")
       input = layer.at("config");
     else
-      model->append(make_any(layer));
+      model->add(make_any(layer));
   }
   model->set_name(config.at("name").get<std::string>());
   if (!config.value("trainable", true)) model->set_trainable(false);
