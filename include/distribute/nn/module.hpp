@@ -147,10 +147,15 @@ class Module : public Trackable {
   /// Returns the parts, the parts of each behind it.
   /// Source  tf.Module.submodules
   std::vector<Module*> submodules();
-  /// Returns the penalties on results of the last call, then the regularization terms of weights,
-  /// which it computes anew, recorded on the active tapes. Weights of modules that are not
-  /// trainable have none, as in Keras.
+  /// Returns the penalties on results of the last call and what add_loss() was given, then the
+  /// regularization terms of weights, which it computes anew, recorded on the active tapes. Weights
+  /// of modules that are not trainable have none, as in Keras.
   std::vector<Tensor> losses() const;
+  /// Adds to losses() the sum of a tensor, which call() of your own module computes. The outermost
+  /// call forgets those of the call before. Exported functions leave them out.
+  /// Throws  InvalidArgumentError for an empty tensor.
+  /// Source  tf.keras.layers.Layer.add_loss
+  void add_loss(const Tensor& loss);
   /// Adds the penalty on each result of the module, divided by its batch size, to losses(). The
   /// outermost call forgets those of the call before. Layers with an option of this name set it.
   /// Source  the argument `activity_regularizer` of Keras' layers
@@ -231,6 +236,7 @@ class Module : public Trackable {
   void build_once(std::span<const Shape> inputs);
   void note_call(const Tensor& x, const Tensor& y);
   void penalize(const Tensor& y);
+  void keep_penalty(const Tensor& penalty);
   void forget_penalties();
   void collect_penalties(std::vector<Tensor>& all) const;
   void collect_weight_terms(std::vector<Tensor>& all) const;

@@ -1,8 +1,10 @@
 #pragma once
 #include <distribute/autograd/op_trace.hpp>
+#include <distribute/base/error.hpp>
 #include <distribute/nn/detail/module_state.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/math.hpp>
+#include <distribute/ops/reduce.hpp>
 #include <distribute/replica/replica_context.hpp>
 
 #include <mutex>
@@ -32,8 +34,19 @@ DISTRIBUTE_INLINE void Module::penalize(const Tensor& y) {
   Tensor penalty = state_->activity_regularizer(cast(y, DType::Float32));
   if (y.shape().rank() > 0)
     penalty = y.shape()[0] > 0 ? penalty / float(y.shape()[0]) : zeros_like(penalty);
+  keep_penalty(penalty);
+}
+
+DISTRIBUTE_INLINE void Module::keep_penalty(const Tensor& penalty) {
   const std::lock_guard lock(state_->penalties_mutex);
   state_->penalties[nn_internal::this_replica()].push_back(penalty);
+}
+
+DISTRIBUTE_INLINE void Module::add_loss(const Tensor& loss) {
+  if (!loss) throw InvalidArgumentError("add_loss: the tensor is empty");
+  if (autograd_internal::active_trace()) return;
+  in_process<nn_internal::AnyPenalty>().exists = true;
+  keep_penalty(reduce_sum(cast(loss, DType::Float32)));
 }
 
 DISTRIBUTE_INLINE void Module::forget_penalties() {
