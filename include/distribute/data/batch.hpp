@@ -96,6 +96,9 @@ auto call_with_tensors(const Function& function, const Batch& element) {
   return std::apply(function, parts);
 }
 
+/// Throws  InvalidArgumentError for a tensor that is not one bool.
+bool is_true(const Tensor& kept);
+
 /// Calls a function of a Batch, of what a Batch converts to, or of as many tensors as the element
 /// has: up to four.
 template <typename Function>

@@ -114,7 +114,7 @@ class Dataset {
     return filter(Predicate([predicate = std::move(predicate)](const Batch& element) {
       const auto kept = data_internal::call_with_element(predicate, element);
       if constexpr (std::same_as<std::remove_cv_t<decltype(kept)>, Tensor>)
-        return kept.template item<bool>();
+        return data_internal::is_true(kept);
       else
         return bool(kept);
     }));

@@ -164,4 +164,12 @@ DISTRIBUTE_INLINE Batch stack_rows(const std::vector<Batch>& examples) {
   return data_internal::join_all("batch", examples, true);
 }
 
+DISTRIBUTE_INLINE bool data_internal::is_true(const Tensor& kept) {
+  if (kept.dtype() != DType::Bool || kept.shape().rank() > 0)
+    throw InvalidArgumentError(
+        str_cat("filter: the predicate must give a bool, or one as a scalar; it gave ",
+                name_of(kept.dtype()), " ", to_string(kept.shape())));
+  return kept.item<bool>();
+}
+
 }  // namespace distribute::data
