@@ -292,35 +292,16 @@ void own_cases() {
       [](nn::RNN& layer, const auto& in) { return one(call_from_states(layer, in).output); });
 }
 
-template <typename Make>
-void half_case(const std::string& name, Make make) {
-  run_case(str_cat("layers/rnn of ", name, ", mixed_bfloat16"), [&] {
-    nn::set_global_policy("mixed_bfloat16");
-    auto layer = make();
-    nn::set_global_policy("float32");
-    const Tensor x = uniform(steps(), 500);
-    layer(x);
-    std::string line;
-    uint64_t seed = 0;
-    for (const dist::Variable& weight : layer.variables()) {
-      weight.assign(uniform(weight.shape(), ++seed) * 0.75f);
-      line += str_cat(name_of(weight.value().dtype()), " ");
-    }
-    const Tensor y = layer(x);
-    return str_cat(line, name_of(y.dtype()), " ", sums("out", y));
-  });
-}
-
 void half_cases() {
   const auto all = [](auto cell) {
     return [=] { return nn::RNN(cell(), {.return_sequences = true}); };
   };
-  half_case("simple", all([] { return nn::SimpleRNNCell({.units = 2}); }));
-  half_case("lstm", all([] { return nn::LSTMCell({.units = 2}); }));
-  half_case("gru", all([] { return nn::GRUCell({.units = 2}); }));
-  half_case("mixed stack", [] { return nn::RNN(mixed_stack()); });
-  half_case("own", [] { return nn::RNN(Mixer()); });
-  half_case("both", [] {
+  check_half("rnn of simple, mixed_bfloat16", all([] { return nn::SimpleRNNCell({.units = 2}); }));
+  check_half("rnn of lstm, mixed_bfloat16", all([] { return nn::LSTMCell({.units = 2}); }));
+  check_half("rnn of gru, mixed_bfloat16", all([] { return nn::GRUCell({.units = 2}); }));
+  check_half("rnn of mixed stack, mixed_bfloat16", [] { return nn::RNN(mixed_stack()); });
+  check_half("rnn of own, mixed_bfloat16", [] { return nn::RNN(Mixer()); });
+  check_half("rnn of both, mixed_bfloat16", [] {
     return nn::Bidirectional(nn::RNN(nn::LSTMCell({.units = 2}), {.return_sequences = true}));
   });
 }

@@ -7,7 +7,9 @@
 #include <distribute/nn/module.hpp>
 
 #include <distribute/nn/merging.hpp>
+#include <distribute/nn/policy.hpp>
 #include <distribute/nn/regularizers.hpp>
+#include <distribute/ops/math.hpp>
 
 #include <memory>
 #include <type_traits>
@@ -80,6 +82,27 @@ inline std::string text(bool value) { return value ? "True" : "False"; }
 
 inline Shape steps() { return {2, 5, 3}; }
 inline Shape image() { return {2, 5, 6, 4}; }
+
+/// Calls the layer with policy "mixed_bfloat16".
+template <typename Make>
+void check_half(const std::string& name, Make make, const Shape& input = steps()) {
+  run_case("layers/" + name, [&] {
+    nn::set_global_policy("mixed_bfloat16");
+    auto layer = make();
+    nn::set_global_policy("float32");
+    const Tensor x = uniform(input, 500);
+    layer(x);
+    std::string line;
+    uint64_t seed = 0;
+    for (const dist::Variable& weight : layer.variables()) {
+      weight.assign(uniform(weight.shape(), ++seed) * 0.75f);
+      line += str_cat(name_of(weight.value().dtype()), " ");
+    }
+    const Tensor y = layer(x);
+    return str_cat(line, name_of(y.dtype()), " ", sums("out", y));
+  });
+}
+
 Tensor bools(const Shape& shape, const std::vector<int>& values);
 /// Steps that count: with gaps, and with one example that is all padding.
 Tensor gaps();

@@ -8,6 +8,8 @@
 #include <tests/support/check_throws.hpp>
 #include <tests/support/temporary_directory.hpp>
 
+#include <cmath>
+
 using namespace distribute;
 using namespace distribute::preprocessing;
 
@@ -111,6 +113,14 @@ TEST_CASE("sequences of different lengths become a tensor", "[preprocessing][pad
   const std::vector<std::vector<double>> fractions{{1.7, -2.7}, {0.5}};
   CHECK(values(pad_sequences(fractions)) == std::vector<float>{1, -2, 0, 0});
   CHECK(values(pad_sequences({{1, 2}, {3}})) == std::vector<float>{1, 2, 0, 3});
+  const std::vector<std::vector<double>> large{{16'777'217.0}};  // no float32
+  CHECK(pad_sequences(large, {.dtype = DType::Int64}).item<int64_t>() == 16'777'217);
+  const std::vector<std::vector<int>> nothing(1);
+  const Tensor filled =
+      pad_sequences(nothing, {.maxlen = 1, .dtype = DType::Float32, .value = NAN});
+  CHECK(std::isnan(filled.item<float>()));
+  check_throws<InvalidArgumentError>([&] { pad_sequences(four, {.value = NAN}); },
+                                     "int32 has no value");
   CHECK(pad_sequences(std::vector<std::vector<int64_t>>(2)).shape() == Shape{2, 0});
   check_throws<InvalidArgumentError>([&] { pad_sequences(four, {.maxlen = 0}); },
                                      "maxlen must be positive, got 0");

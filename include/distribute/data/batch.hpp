@@ -96,6 +96,7 @@ auto call_with_tensors(const Function& function, const Batch& element) {
   return std::apply(function, parts);
 }
 
+/// Returns what a predicate gave.
 /// Throws  InvalidArgumentError for a tensor that is not one bool.
 bool is_true(const Tensor& kept);
 

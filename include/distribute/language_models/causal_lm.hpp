@@ -149,8 +149,7 @@ struct GenerateOptions {  // options of generate()
 /// Without do_sample the likeliest token is taken; with it top_k is 50 unless the file says
 /// otherwise, as in transformers. max_length, which counts the prompt, is left to the caller.
 /// Throws  NotFoundError; InvalidArgumentError for values of another kind; UnimplementedError for
-/// an
-///          option that generate() does not have, such as num_beams above 1.
+///          an option that generate() does not have, such as num_beams above 1.
 /// Source  transformers.GenerationConfig.from_pretrained
 GenerateOptions generate_options(const std::string& config_path);
 
@@ -158,8 +157,7 @@ GenerateOptions generate_options(const std::string& config_path);
 /// different lengths, are computed together, then one token of each sequence at a time, with the
 /// keys and values of earlier tokens kept. It ends when all sequences have ended.
 /// Throws  InvalidArgumentError for no prompts, an empty one, a token outside of the vocabulary,
-/// and
-///         a prompt that leaves no room for max_new_tokens.
+///         and a prompt that leaves no room for max_new_tokens.
 /// Source  keras_hub.models.CausalLM.generate
 std::vector<std::vector<int64_t>> generate(CausalLM& model,
                                            const std::vector<std::vector<int64_t>>& prompts,
@@ -176,10 +174,9 @@ struct CachedStep {
 /// Hugging Face. Write it twice for generation, with the length of the longest prompt and with 1. A
 /// shorter prompt is filled up at its end with any tokens, whose places later steps take.
 /// Shapes  input_ids int32 [batch, steps]; past_length int32 [batch, 1], the number of steps
-/// before;
-///          past_key_values.0.key and so on float32 [batch, room, key-value heads, depth], at first
-///          zeros -> logits [batch, steps, vocabulary]; present.0.key and so on, the next call's
-///          past_key_values.
+///         before; past_key_values.0.key and so on float32 [batch, room, key-value heads, depth],
+///         at first zeros -> logits [batch, steps, vocabulary]; present.0.key and so on, the next
+///         call's past_key_values.
 /// Throws  InvalidArgumentError for steps below 1, and a room that is smaller than these or larger
 ///          than max_sequence_length.
 CachedStep cached_step(CausalLM& model, int64_t steps, int64_t room);

@@ -111,9 +111,9 @@ class RecurrentBase : public Module {
   /// Keras 3.
   RecurrentResult call_with_states(const Tensor& x, const std::vector<Tensor>& initial = {},
                                    CallOptions options = {});
-  /// Whether the result has the outputs of all steps.
+  /// Returns whether the result has the outputs of all steps.
   bool return_sequences() const { return return_sequences_; }
-  /// Whether a call begins with the final states of the one before.
+  /// Returns whether a call begins with the final states of the one before.
   bool stateful() const { return bool(kept_); }
 
  protected:

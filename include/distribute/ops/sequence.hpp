@@ -102,8 +102,7 @@ RecurrentResult recurrent(const Tensor& x, const RecurrentWeights& weights,
 /// Shapes  target integer [batch, labels], output logits [batch, steps, classes], both lengths
 ///         integer [batch] -> float32 [batch].
 /// Throws  InvalidArgumentError for other shapes, a length below 0 or beyond its tensor, and a
-/// label
-///         that is the blank or no class.
+///         label that is the blank or no class.
 /// Source  keras.ops.ctc_loss, tf.nn.ctc_loss; Graves et al. 2006
 Tensor ctc_loss(const Tensor& target, const Tensor& output, const Tensor& target_length,
                 const Tensor& output_length, int64_t mask_index = 0);

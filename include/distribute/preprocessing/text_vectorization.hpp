@@ -52,16 +52,19 @@ Tensor padded(const std::vector<std::vector<float>>& sequences, const PadSequenc
 
 /// Joins sequences of numbers, which may have different lengths.
 /// Shapes  n sequences -> [n, maxlen].
-/// Throws  InvalidArgumentError for a maxlen below 1, and for no sequences without a maxlen.
+/// Throws  InvalidArgumentError for a maxlen below 1, for no sequences without a maxlen, and for a
+///         value that is no number in a dtype of integers.
 /// Source  tf.keras.utils.pad_sequences
 template <typename T = int64_t>
 requires(std::is_arithmetic_v<T>) Tensor
     pad_sequences(const std::vector<std::vector<T>>& sequences, PadSequencesOptions options = {}) {
-  using Number = std::conditional_t<std::is_integral_v<T>, int64_t, float>;
-  std::vector<std::vector<Number>> numbers;
-  for (const std::vector<T>& sequence : sequences)
-    numbers.emplace_back(sequence.begin(), sequence.end());
-  return preprocessing_internal::padded(numbers, options);
+  const auto padded = [&]<typename Number>(Number) {
+    std::vector<std::vector<Number>> numbers;
+    for (const std::vector<T>& sequence : sequences)
+      numbers.emplace_back(sequence.begin(), sequence.end());
+    return preprocessing_internal::padded(numbers, options);
+  };
+  return is_floating(options.dtype) ? padded(0.0f) : padded(int64_t{0});
 }
 
 /// Options of StringLookup: `StringLookup colours({.vocabulary = {"red", "green"}, .num_oov_indices

@@ -36,8 +36,9 @@ struct SaveWeightsOptions {
 /// which Keras 3 reads, too, `.safetensors` by the names of the variables. The file appears
 /// completely or not at all; of several files none does before all are on the disk, and those of an
 /// earlier save are removed afterwards. With several workers every worker calls it, and the chief's
-/// file is kept. Blocks  until the chief's file is complete. Throws  InvalidArgumentError for
-/// another ending, an optimizer in safetensors or in weights of
+/// file is kept.
+/// Blocks  until the chief's file is complete.
+/// Throws  InvalidArgumentError for another ending, an optimizer in safetensors or in weights of
 ///          Keras 2, or shards of other files; FailedPreconditionError for a module without
 ///          weights; UnimplementedError in a build without libhdf5; errors of files.
 /// Source  tf.keras.Model.save_weights

@@ -55,8 +55,7 @@ class GroupLinks final : public Links {
 net::Socket first_link(ClusterRuntime& runtime, const GroupPlace& place, int peer);
 /// Raises the limit of open files to what `ranks_here` ranks of a group of `ranks` may need.
 /// Throws  ResourceExhaustedError with limit, need and remedy, also on the other tasks, if it is
-/// too
-///         low even for the first peers.
+///         too low even for the first peers.
 void prepare_links(ClusterRuntime& runtime, int ranks_here, int ranks);
 
 }  // namespace distribute::collective

@@ -28,7 +28,8 @@ class ModelConfig {
 
   /// Returns the object at a key; an empty one if there is none.
   ModelConfig inside(const char* key) const;
-  /// Whether there is a value at a key that is not null, a null, and an object with members.
+  /// has() tells whether a key has a value other than null, is_null() whether it has null, and
+  /// has_members() whether it has an object with members.
   bool has(const char* key) const { return find(key) != nullptr; }
   bool is_null(const char* key) const;
   bool has_members(const char* key) const;

@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/language_models/detail/model_config.hpp>
 #include <distribute/language_models/gpt2.hpp>
+#include <distribute/nn/activation.hpp>
 #include <distribute/nn/dense.hpp>
 #include <distribute/nn/module_list.hpp>
 #include <distribute/ops/activation.hpp>
@@ -116,10 +117,9 @@ DISTRIBUTE_INLINE ActivationFunction gpt2_activation(const ModelConfig& config) 
   config.want_one_of(kKey, {"gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu", "gelu_python",
                             "relu", "silu", "swish", "tanh"});
   const std::string name = config.text(kKey, "gelu_new");
-  if (name == "relu") return nn::relu;
-  if (name == "tanh") return distribute::tanh;
-  if (name == "silu" || name == "swish") return nn::silu;
-  return name == "gelu" || name == "gelu_python" ? nn::gelu : gelu_approximate;
+  if (name == "gelu_python") return nn::gelu;  // as "gelu"
+  if (name.starts_with("gelu_")) return gelu_approximate;
+  return activations::get(name);
 }
 
 }  // namespace language_models_internal

@@ -4,6 +4,7 @@
 #include <distribute/preprocessing/text_vectorization.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace distribute::preprocessing {
@@ -83,10 +84,10 @@ Tensor padded_rows(const std::vector<std::vector<Number>>& sequences,
 
 DISTRIBUTE_INLINE Tensor padded(const std::vector<std::vector<int64_t>>& sequences,
                                 const PadSequencesOptions& options) {
-  if (options.value == double(int64_t(options.value))) return padded_rows(sequences, options);
-  std::vector<std::vector<float>> numbers;
-  for (const auto& sequence : sequences) numbers.emplace_back(sequence.begin(), sequence.end());
-  return padded_rows(numbers, options);
+  if (!(std::abs(options.value) < 9e18))
+    throw InvalidArgumentError(
+        str_cat("pad_sequences: ", name_of(options.dtype), " has no value ", options.value));
+  return padded_rows(sequences, options);
 }
 
 DISTRIBUTE_INLINE Tensor padded(const std::vector<std::vector<float>>& sequences,

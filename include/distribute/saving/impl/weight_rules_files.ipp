@@ -114,7 +114,7 @@ DISTRIBUTE_INLINE std::string index_text(const std::string& path,
   return index.dump(2) + "\n";
 }
 
-/// Whether a name is that of the file, its index or one of its shards.
+/// Returns whether a name belongs to the file, its index or one of its shards.
 DISTRIBUTE_INLINE bool is_part_of(const std::string& name, const std::string& file) {
   if (name == file || name == file + kIndexEnding) return true;
   const std::string stem = file.substr(0, file.size() - std::string(kFileEnding).size());
