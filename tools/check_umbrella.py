@@ -12,8 +12,8 @@ import pathlib
 import re
 import sys
 
-from floors import (ANNEXES, BESIDE_TRAINERS, CORE, INCLUDE, LIBRARY, OPTIONAL, TRAINER_FLOORS, bodies, bodies_of, files,
-                    header_of, included, includes, public_headers, rank, reached, without_gpus)
+from floors import (ANNEXES, BESIDE_TRAINERS, CORE, INCLUDE, LIBRARY, OPTIONAL, TRAINER_FLOORS, WITH_TRAINERS, bodies,
+                    bodies_of, files, header_of, included, includes, public_headers, rank, reached, without_gpus)
 from written import out_of_date, report
 
 STRATEGY_USERS = INCLUDE.parent / "cmake/strategy_users.txt"
@@ -81,9 +81,9 @@ def lists_within_lists(wanted):
 
 
 def trainer_headers():
-    """What strategy.hpp includes: whole floors, and what a trainer's main() returns."""
-    return ["base/exit_status.hpp", *(name for name in public_headers(TRAINER_FLOORS)
-                                      if name not in BESIDE_TRAINERS)]
+    """What strategy.hpp includes: whole floors, and single headers of others."""
+    return [*WITH_TRAINERS, *(name for name in public_headers(TRAINER_FLOORS)
+                              if name not in BESIDE_TRAINERS)]
 
 
 def annex_headers(annex):

@@ -6,6 +6,9 @@
 
 #include <distribute/base/exit_status.hpp>
 
+#include <distribute/cluster/cluster_resolver.hpp>
+#include <distribute/cluster/tf_config_cluster_resolver.hpp>
+
 #include <distribute/tensor/dlpack.hpp>
 #include <distribute/tensor/shape.hpp>
 #include <distribute/tensor/tensor.hpp>
@@ -105,7 +108,6 @@
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/strategy/strategy_extended.hpp>
 
-#include <distribute/checkpoint/bundle.hpp>
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_manager.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
