@@ -88,8 +88,7 @@ std::string folder_of(const Options& o, bool training) {
 /// Every picture once.
 data::Dataset one_pass(const Options& o, bool training, const Counters& counters) {
   const data::PictureOptions options = picture_options(o, training, counters);
-  if (o.dataset == "folder")
-    return data::image_dataset_from_directory(folder_of(o, training), options);
+  if (o.dataset == "folder") return data::picture_folder(folder_of(o, training), options);
   const auto split = training ? data::PictureSplit::Train : data::PictureSplit::Validation;
   if (o.dataset == "cifar100")
     return data::load_cifar100(o.common.data_dir, split, {.pictures = options});

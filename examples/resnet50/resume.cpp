@@ -41,10 +41,10 @@ std::unique_ptr<nn::Module> create_model(int64_t classes) {
 
 /// Decoded, and in training augmented, on threads while the step runs.
 dist::data::Dataset load_pictures(const std::string& directory, bool training) {
-  return dist::data::image_dataset_from_directory(
-      directory, {.training = training,
-                  .transform = {.image_size = absl::GetFlag(FLAGS_image_size)},
-                  .seed = 1});
+  return dist::data::picture_folder(directory,
+                                    {.training = training,
+                                     .transform = {.image_size = absl::GetFlag(FLAGS_image_size)},
+                                     .seed = 1});
 }
 
 void run() {

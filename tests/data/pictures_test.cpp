@@ -71,10 +71,10 @@ TEST_CASE("a folder of pictures is read in order, class by class", "[data][pictu
   const TemporaryDirectory root;
   make_folder(root.path(), "dog", 3, 0);
   make_folder(root.path(), "cat", 2, 1);
-  const Dataset dataset = image_dataset_from_directory(root.path(), small({.strict = true}));
+  const Dataset dataset = picture_folder(root.path(), small({.strict = true}));
   CHECK(labels_of(dataset) == std::vector<int64_t>{0, 0, 1, 1, 1});
   CHECK(dataset.cardinality() == 5);
-  CHECK(image_dataset_from_directory(root.path(), small({})).cardinality() == kUnknownCardinality);
+  CHECK(picture_folder(root.path(), small({})).cardinality() == kUnknownCardinality);
   CHECK(dataset.iterator().next().x.shape() == Shape{16, 16, 3});
   CHECK(dataset.element_spec() == ElementSpec{{{16, 16, 3}, DType::Float32}, {{}, DType::Int64}});
 }
@@ -87,13 +87,12 @@ TEST_CASE("bad pictures are left out and counted, or an error with strict", "[da
   write_bytes(root / "a/5.jpg", "not a JPEG file at all");
   write_bytes(root / "a/6.jpg", "");
   const auto bad = std::make_shared<BadPictures>();
-  CHECK(labels_of(image_dataset_from_directory(root.path(), small({.bad_pictures = bad}))).size() ==
-        3);
+  CHECK(labels_of(picture_folder(root.path(), small({.bad_pictures = bad}))).size() == 3);
   CHECK(bad->count() == 3);
   CHECK(bad->first_reasons().size() == 3);
   CHECK_THAT(bad->summary(), Contains("3 pictures could not be decoded"));
   CHECK_THAT(bad->summary(), Contains("a/5.jpg"));
-  const Dataset strict = image_dataset_from_directory(root.path(), small({.strict = true}));
+  const Dataset strict = picture_folder(root.path(), small({.strict = true}));
   CHECK_THROWS_SAYING(labels_of(strict), InvalidArgumentError, "a/1.jpg");
 }
 
@@ -105,7 +104,7 @@ TEST_CASE("a pass of which no picture can be decoded says how many and why", "[d
   write_bytes(names[0], "GIF89a and so on");
   write_bytes(names[1], "a text");
   write_bytes(names[2], "");
-  const Dataset none = image_dataset_from_directory(root.path(), small({}));
+  const Dataset none = picture_folder(root.path(), small({}));
   for (const Dataset& dataset : {none, none.repeat(), none.batch(2), none.batch(2).prefetch()}) {
     const std::string said = [&] {
       try {
@@ -156,7 +155,7 @@ TEST_CASE("every pass of training has its own order", "[data][pictures]") {
   make_folder(root.path(), "a", 9, 0);
   make_folder(root.path(), "b", 9, 0);
   const auto make = [&] {
-    return image_dataset_from_directory(root.path(), small({.training = true, .seed = 1}));
+    return picture_folder(root.path(), small({.training = true, .seed = 1}));
   };
   const Dataset dataset = make();
   const auto first = labels_of(dataset), second = labels_of(dataset);
@@ -226,7 +225,7 @@ TEST_CASE("statistics tell what was read, decoded and left out", "[data][picture
   make_folder(root.path(), "a", 5, 0);
   write_bytes(root / "a/9.jpg", "not a picture");
   const auto statistics = std::make_shared<PipelineStatistics>();
-  labels_of(image_dataset_from_directory(root.path(), small({.statistics = statistics})));
+  labels_of(picture_folder(root.path(), small({.statistics = statistics})));
   const auto stages = statistics->stages();
   REQUIRE(stages.size() == 2);
   CHECK(stages[0].name == "read");
@@ -285,7 +284,7 @@ TEST_CASE("PNG pictures train beside JPEG pictures, whatever their names say", "
   const auto bad = std::make_shared<BadPictures>();
   const auto load = [&](bool training, bool strict) {
     PictureOptions options{.training = training, .seed = 1, .strict = strict, .bad_pictures = bad};
-    return image_dataset_from_directory(root.path(), small(options));
+    return picture_folder(root.path(), small(options));
   };
   std::vector<std::vector<float>> pictures;
   for (const Batch& element : load(false, false)) pictures.push_back(element.x.to_vector());
@@ -385,8 +384,7 @@ TEST_CASE("photographs of all kinds are decoded", "[data][pictures]") {
     ++count;
   }
   for (bool training : {false, true}) {
-    const Dataset dataset =
-        image_dataset_from_directory(root.path(), {.training = training, .strict = true});
+    const Dataset dataset = picture_folder(root.path(), {.training = training, .strict = true});
     CHECK(int64_t(labels_of(dataset).size()) == count);
   }
 }

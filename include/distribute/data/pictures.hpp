@@ -154,8 +154,6 @@ Dataset load_cifar100(const std::string& directory, PictureSplit split,
 /// and File. With `strict` the cardinality is known.
 /// Throws  what list_image_folder() throws; while reading, what picture_records() throws, with the
 ///         file's name.
-/// Source  tf.keras.utils.image_dataset_from_directory
-Dataset image_dataset_from_directory(const std::string& directory,
-                                     const PictureOptions& options = {});
+Dataset picture_folder(const std::string& directory, const PictureOptions& options = {});
 
 }  // namespace distribute::data

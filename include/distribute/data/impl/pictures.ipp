@@ -234,8 +234,8 @@ DISTRIBUTE_INLINE Dataset load_cifar100(const std::string& directory, PictureSpl
   return data_internal::load_cifar(directory, split, options, CifarLabels::Cifar100Fine);
 }
 
-DISTRIBUTE_INLINE Dataset image_dataset_from_directory(const std::string& directory,
-                                                       const PictureOptions& given) {
+DISTRIBUTE_INLINE Dataset picture_folder(const std::string& directory,
+                                         const PictureOptions& given) {
   const PictureOptions options = data_internal::counting(given);
   const auto folder = std::make_shared<const ImageFolder>(list_image_folder(directory));
   Dataset numbers(file_list_source(folder->paths));
