@@ -1,4 +1,6 @@
 #include <distribute/data/image.hpp>
+#include <distribute/ops/array.hpp>
+#include <distribute/ops/slicing.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_close.hpp>
@@ -6,6 +8,7 @@
 
 using namespace distribute;
 using image::resize;
+using image::ResizeMethod;
 
 namespace {
 
@@ -18,6 +21,10 @@ Tensor pattern(int64_t height, int64_t width) {
         pixels.push_back(uint8_t((37 * k * k + 11 * k) % 251));
       }
   return Tensor(Shape{height, width, 3}, pixels);
+}
+
+Tensor first_channel(const Tensor& image) {
+  return strided_slice(image, {Range{}, Range{}, Range{.begin = 0, .end = 1}});
 }
 
 }  // namespace
@@ -45,6 +52,79 @@ TEST_CASE("resize with antialias widens the filter as TensorFlow does", "[data][
       {159.9188, 111.2662, 178.1753, 168.5883, 113.1604, 110.2567, 164.1948, 111.052, 131.9091,
        157.0389, 144.0812, 126.8896, 124.7192, 144.4866, 114.7674, 96.59415, 122.3377, 126.7337},
       2e-6);
+}
+
+// Made by tf.image.resize(image[:, :, :1], ..., method, antialias=...) of TensorFlow 2.21.
+TEST_CASE("resize has the methods of TensorFlow", "[data][image]") {
+  struct Row {
+    ResizeMethod method;
+    bool antialias;
+    std::vector<double> smaller, larger;  // [5, 7] -> [2, 3] and [2, 2] -> [3, 3]
+  };
+  const std::vector<Row> rows{
+      {ResizeMethod::Nearest,
+       false,
+       {241, 247, 156, 3, 83, 66},
+       {0, 115, 115, 233, 241, 241, 233, 241, 241}},
+      {ResizeMethod::Nearest,
+       true,
+       {241, 247, 156, 3, 83, 66},
+       {0, 115, 115, 233, 241, 241, 233, 241, 241}},
+      {ResizeMethod::Bicubic,
+       false,
+       {213.5454, 216.687, 181.3502, 69.82524, 60.67939, 80.00742},
+       {-23.39384, 45.67295, 114.7397, 112.4478, 147.25, 182.0521, 248.2895, 248.827, 249.3645}},
+      {ResizeMethod::Bicubic,
+       true,
+       {157.1328, 170.8896, 168.028, 161.1517, 125.4891, 87.35159},
+       {-23.35776, 45.69084, 114.7395, 112.454, 147.25, 182.0461, 248.2658, 248.8092, 249.3527}},
+      {ResizeMethod::Lanczos3,
+       false,
+       {210.3132, 211.2491, 181.4833, 67.62605, 58.18395, 76.59325},
+       {-44.85306, 35.21525, 115.2836, 108.8648, 147.25, 185.6351, 262.5828, 259.2847, 255.9868}},
+      {ResizeMethod::Lanczos3,
+       true,
+       {154.7877, 171.1492, 169.5674, 168.0569, 124.2598, 83.94495},
+       {-44.85306, 35.21525, 115.2836, 108.8648, 147.25, 185.6351, 262.5828, 259.2847, 255.9868}},
+      {ResizeMethod::Lanczos5,
+       false,
+       {205.3211, 211.5267, 186.2199, 67.35928, 60.88886, 68.36537},
+       {-54.71131, 30.52598, 115.7633, 107.2582, 147.25, 187.2418, 269.2277, 263.974, 258.7203}},
+      {ResizeMethod::Lanczos5,
+       true,
+       {153.8966, 171.4191, 170.3187, 171.1487, 123.3417, 83.50092},
+       {-54.71131, 30.52598, 115.7633, 107.2582, 147.25, 187.2418, 269.2277, 263.974, 258.7203}},
+      {ResizeMethod::Area,
+       false,
+       {152.7428, 168.8286, 167.7715, 155.6572, 129.8, 86.80001},
+       {0, 57.50001, 115, 116.5, 147.25, 178, 233, 237, 241}},
+      {ResizeMethod::Area,
+       true,
+       {152.7428, 168.8286, 167.7715, 155.6572, 129.8, 86.80001},
+       {0, 57.50001, 115, 116.5, 147.25, 178, 233, 237, 241}},
+      {ResizeMethod::Gaussian,
+       false,
+       {192.382, 199.4231, 180.1046, 101.6213, 89.55327, 85.38178},
+       {22.15763, 69.16196, 116.1663, 120.4956, 147.25, 174.0044, 218.8336, 225.338, 231.8425}},
+      {ResizeMethod::Gaussian,
+       true,
+       {157.4068, 163.9978, 160.2175, 157.1161, 129.8289, 101.0034},
+       {22.15763, 69.16196, 116.1663, 120.4956, 147.25, 174.0044, 218.8336, 225.338, 231.8425}},
+      {ResizeMethod::MitchellCubic,
+       false,
+       {201.1124, 206.4923, 181.7565, 87.34185, 74.92562, 82.39827},
+       {-2.694835, 56.11329, 114.9214, 116.0249, 147.25, 178.4751, 234.7447, 238.3867, 242.0288}},
+      {ResizeMethod::MitchellCubic,
+       true,
+       {157.048, 167.2033, 163.9447, 160.4244, 127.7873, 93.79929},
+       {-2.694835, 56.11329, 114.9214, 116.0249, 147.25, 178.4751, 234.7447, 238.3867, 242.0288}},
+  };
+  for (const auto& [method, antialias, smaller, larger] : rows) {
+    INFO(int(method) << ", antialias " << antialias);
+    const image::ResizeOptions options{.antialias = antialias, .method = method};
+    check_close(resize(first_channel(pattern(5, 7)), {2, 3}, options), smaller, 2e-5);
+    check_close(resize(first_channel(pattern(2, 2)), {3, 3}, options), larger, 2e-5);
+  }
 }
 
 TEST_CASE("resize takes batches and floats, and to the same size changes nothing",

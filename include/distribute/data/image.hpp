@@ -13,16 +13,30 @@ namespace distribute::image {
 using data::ImageSize;
 using data::ImageWindow;
 
-struct ResizeOptions {     // options of resize()
-  bool antialias = false;  // widens the filter when the result is smaller
-  bool mirrored = false;   // exchanges left and right
+/// Source  tf.image.ResizeMethod
+enum class ResizeMethod : uint8_t {
+  Nearest,
+  Bilinear,
+  Bicubic,
+  Lanczos3,
+  Lanczos5,
+  Area,
+  Gaussian,
+  MitchellCubic
 };
 
-/// Resizes bilinearly, with half-pixel centres. The range of values stays.
+struct ResizeOptions {     // options of resize()
+  bool antialias = false;  // widens the filter when the result is smaller, but for Nearest and Area
+  bool mirrored = false;   // exchanges left and right
+  ResizeMethod method = ResizeMethod::Bilinear;
+};
+
+/// Resizes with half-pixel centres. The range of values stays, except that the cubic and Lanczos
+/// filters overshoot.
 /// Shapes  image uint8 or float32 [height, width, channels] or [batch, height, width, channels] ->
 ///         float32 of the new size.
 /// Throws  InvalidArgumentError for other shapes, no pixels, or a size below 1.
-/// Source  tf.image.resize(method="bilinear")
+/// Source  tf.image.resize
 Tensor resize(const Tensor& image, const ImageSize& size, const ResizeOptions& options = {});
 
 /// Gives the size with shorter side `side` and the same ratio of sides, rounded down.

@@ -74,6 +74,7 @@
 #include <distribute/ops/impl/rearrange.ipp>
 #include <distribute/ops/impl/reduce.ipp>
 #include <distribute/ops/impl/reshape.ipp>
+#include <distribute/ops/impl/resize_spans.ipp>
 #include <distribute/ops/impl/search.ipp>
 #include <distribute/ops/impl/segment.ipp>
 #include <distribute/ops/impl/slice.ipp>

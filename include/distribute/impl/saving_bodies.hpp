@@ -26,6 +26,7 @@
 #include <distribute/ops/impl/conv2d.ipp>
 #include <distribute/ops/impl/conv2d_transpose.ipp>
 #include <distribute/ops/impl/pool.ipp>
+#include <distribute/ops/impl/resize_spans.ipp>
 #include <distribute/ops/impl/window.ipp>
 
 #include <distribute/replica/impl/single_replica.ipp>
@@ -54,7 +55,6 @@
 #include <distribute/nn/impl/recurrent_cells_run.ipp>
 #include <distribute/nn/impl/reshaping.ipp>
 #include <distribute/nn/impl/resizing.ipp>
-#include <distribute/nn/impl/resizing_matrix.ipp>
 #include <distribute/nn/impl/resnet.ipp>
 #include <distribute/nn/impl/sequence_convolution.ipp>
 #include <distribute/nn/impl/sequential.ipp>

@@ -12,13 +12,13 @@
 
 #include <distribute/ops/impl/map_fn.ipp>
 #include <distribute/ops/impl/recompute_grad.ipp>
+#include <distribute/ops/impl/resize_spans.ipp>
 
 #include <distribute/nn/impl/attention_layers.ipp>
 #include <distribute/nn/impl/flatten.ipp>
 #include <distribute/nn/impl/padding.ipp>
 #include <distribute/nn/impl/reshaping.ipp>
 #include <distribute/nn/impl/resizing.ipp>
-#include <distribute/nn/impl/resizing_matrix.ipp>
 
 #include <distribute/data/impl/bad_pictures.ipp>
 #include <distribute/data/impl/cifar.ipp>

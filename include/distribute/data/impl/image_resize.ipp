@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/data/image.hpp>
+#include <distribute/ops/detail/resize_spans.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -143,46 +144,22 @@ void resize_bilinear(const T* image, const ImageSize& from, const ImageSize& to,
   }
 }
 
-/// The inputs whose weighted sum is one output: a normalized triangle as wide as the step.
-struct Span {
-  int64_t first;
-  std::vector<float> weights;
-};
-
-DISTRIBUTE_INLINE std::vector<Span> triangle_spans(int64_t from, int64_t to) {
-  const float step = float(from) / float(to), width = std::max(step, 1.0f);
-  std::vector<Span> spans;
-  for (int64_t i = 0; i < to; ++i) {
-    const float centre = (float(i) + 0.5f) * step;
-    const int64_t first = std::max<int64_t>(int64_t(std::ceil(centre - width - 0.5f)), 0);
-    const int64_t last = std::min(int64_t(std::floor(centre + width - 0.5f)), from - 1);
-    Span span{first, {}};
-    float sum = 0;
-    for (int64_t k = first; k <= last; ++k) {
-      const float distance = std::abs((float(k) + 0.5f - centre) / width);
-      span.weights.push_back(std::max(1 - distance, 0.0f));
-      sum += span.weights.back();
-    }
-    for (float& weight : span.weights) weight /= sum;
-    spans.push_back(std::move(span));
-  }
-  return spans;
-}
-
 template <typename T>
-void resize_antialiased(const T* image, const ImageSize& from, const ImageSize& to,
-                        int64_t channels, bool mirrored, float* out) {
+void resize_by_spans(const T* image, const ImageSize& from, const ImageSize& to, int64_t channels,
+                     const ResizeOptions& options, float* out) {
   const int64_t in_row = from.width * channels, out_row = to.width * channels;
   std::vector<float> sums;
-  auto columns = triangle_spans(from.width, to.width);
-  if (mirrored) std::reverse(columns.begin(), columns.end());
-  for (const Span& rows : triangle_spans(from.height, to.height)) {
+  const auto kernel = ops_internal::ResizeKernel(options.method);  // in the same order
+  auto columns = ops_internal::resize_spans(to.width, from.width, kernel, options.antialias);
+  if (options.mirrored) std::reverse(columns.begin(), columns.end());
+  for (const auto& rows :
+       ops_internal::resize_spans(to.height, from.height, kernel, options.antialias)) {
     sums.assign(size_t(in_row), 0);
     for (size_t k = 0; k < rows.weights.size(); ++k)
       for (int64_t i = 0; i < in_row; ++i)
         sums[size_t(i)] += rows.weights[k] * float(image[(rows.first + int64_t(k)) * in_row + i]);
     std::fill_n(out, out_row, 0.0f);
-    for (const Span& span : columns) {
+    for (const auto& span : columns) {
       for (size_t k = 0; k < span.weights.size(); ++k)
         for (int64_t c = 0; c < channels; ++c)
           out[c] += span.weights[k] * sums[size_t((span.first + int64_t(k)) * channels + c)];
@@ -215,12 +192,14 @@ void resize_batch(const Tensor& image, const ImageSize& to, const ResizeOptions&
   const T* in = image.data<T>().data();
   float* out = result.mutable_data<float>();
   for (int64_t n = image.num_elements() / in_step; n > 0; --n, in += in_step, out += out_step) {
-    if (options.antialias)
-      resize_antialiased(in, from, to, channels, options.mirrored, out);
+    if (options.antialias || options.method != ResizeMethod::Bilinear)
+      resize_by_spans(in, from, to, channels, options, out);
     else
       resize_bilinear(in, from, to, channels, options.mirrored, out);
   }
 }
+
+static_assert(int(ResizeMethod::MitchellCubic) == int(ops_internal::ResizeKernel::MitchellCubic));
 
 }  // namespace image_internal
 

@@ -17,7 +17,7 @@ namespace data_internal {
 struct PictureLoader {
   int64_t channels = 3;
   ImageSize size = {};
-  std::string method = {};
+  image::ResizeMethod method = {};
   bool crops = false, pads = false, channels_first = false;
 
   Tensor operator()(const std::string& path) const {
@@ -34,7 +34,7 @@ struct PictureLoader {
     return pads ? resized_and_padded(image, size, method) : resized_picture(image, size, method);
   }
   TensorSpec spec() const {
-    const DType dtype = method == "nearest" ? DType::UInt8 : DType::Float32;
+    const DType dtype = method == image::ResizeMethod::Nearest ? DType::UInt8 : DType::Float32;
     if (channels_first) return {{channels, size.height, size.width}, dtype};
     return {{size.height, size.width, channels}, dtype};
   }
@@ -58,13 +58,17 @@ DISTRIBUTE_INLINE void check_loader(const PictureLoader& loader) {
   if (loader.size.height < 1 || loader.size.width < 1)
     refuse(str_cat("image_size is ", loader.size.height, " x ", loader.size.width,
                    "; give height and width, at least 1"));
-  place_of("interpolation", loader.method,
-           {"bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian",
-            "mitchellcubic"});
   if (loader.crops && loader.pads)
     refuse("only one of crop_to_aspect_ratio and pad_to_aspect_ratio can be true");
-  if (loader.crops && (loader.method == "gaussian" || loader.method == "mitchellcubic"))
-    refuse(str_cat("crop_to_aspect_ratio has no interpolation \"", loader.method, "\""));
+  if (loader.crops && loader.method >= image::ResizeMethod::Gaussian)
+    refuse("crop_to_aspect_ratio has no interpolation \"gaussian\" and none \"mitchellcubic\"");
+}
+
+DISTRIBUTE_INLINE image::ResizeMethod resize_method(std::string name) {
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+  return image::ResizeMethod(place_of("interpolation", name,
+                                      {"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5",
+                                       "area", "gaussian", "mitchellcubic"}));
 }
 
 DISTRIBUTE_INLINE PictureLoader picture_loader(const ImageDirectoryOptions& options) {
@@ -73,13 +77,11 @@ DISTRIBUTE_INLINE PictureLoader picture_loader(const ImageDirectoryOptions& opti
       .channels =
           kChannels[place_of("color_mode", options.color_mode, {"rgb", "grayscale", "rgba"})],
       .size = options.image_size,
-      .method = options.interpolation,
+      .method = resize_method(options.interpolation),
       .crops = options.crop_to_aspect_ratio,
       .pads = options.pad_to_aspect_ratio,
       .channels_first = place_of("data_format", options.data_format.value_or("channels_last"),
                                  {"channels_last", "channels_first"}) == 1};
-  std::ranges::transform(loader.method, loader.method.begin(),
-                         [](unsigned char c) { return char(std::tolower(c)); });
   check_loader(loader);
   return loader;
 }

@@ -1,12 +1,13 @@
 #pragma once
-#include <distribute/nn/detail/resizing_matrix.hpp>
 #include <distribute/nn/pooling.hpp>
 #include <distribute/nn/reshaping.hpp>
 #include <distribute/ops/array.hpp>
+#include <distribute/ops/detail/resize_spans.hpp>
 #include <distribute/ops/math.hpp>
 #include <distribute/ops/slicing.hpp>
 
 #include <algorithm>
+#include <vector>
 
 namespace distribute::nn {
 
@@ -72,6 +73,20 @@ DISTRIBUTE_INLINE Tensor to_integers(const Tensor& x, DType dtype) {
   if (dtype == DType::UInt8) return cast(clip_by_value(rounded, 0, 255), dtype);
   return cast(rounded, dtype);
 }
+
+/// Returns float32 [wanted, had]: the weight of each row of the image in every row of the resized
+/// one.
+DISTRIBUTE_INLINE Tensor resizing_matrix(int64_t wanted, int64_t had, Interpolation method,
+                                         bool antialias) {
+  std::vector<float> weights;
+  const auto kernel = ops_internal::ResizeKernel(method);  // in the same order
+  for (const auto& span : ops_internal::resize_spans(wanted, had, kernel, antialias)) {
+    weights.resize(weights.size() + size_t(had));
+    std::ranges::copy(span.weights, weights.end() - had + span.first);
+  }
+  return Tensor(Shape{wanted, had}, weights);
+}
+static_assert(int(Interpolation::Lanczos5) == int(ops_internal::ResizeKernel::Lanczos5));
 
 DISTRIBUTE_INLINE Tensor resize(const Tensor& x, int64_t height, int64_t width,
                                 Interpolation method, bool antialias = false) {
