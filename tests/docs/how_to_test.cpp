@@ -76,7 +76,8 @@ TEST_CASE("the page makes tensors", "[docs][how_to]") {
   const dist::Tensor scalar(2.5f);                // shape []
   const dist::Tensor vector({1.0f, 2.0f, 3.0f});  // shape [3]
   const dist::Tensor counts({1, 2, 3});           // int32, the type of the values
-  const dist::Tensor matrix(dist::Shape{2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
+  const dist::Tensor matrix{{1.0f, 2.0f, 3.0f}, {4.0f, 5.0f, 6.0f}};
+  const dist::Tensor same(dist::Shape{2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
   const dist::Tensor zeros = dist::zeros({2, 3});
   const dist::Tensor sevens = dist::fill({2, 3}, 7);  // int32; of 7.0 float32
   const dist::Tensor noise = dist::random::normal({2, 3}, /*seed=*/1, {.stddev = 0.1});
@@ -84,6 +85,7 @@ TEST_CASE("the page makes tensors", "[docs][how_to]") {
   CHECK(scalar.shape() == dist::Shape{});
   CHECK(vector.shape() == dist::Shape{3});
   CHECK(counts.dtype() == dist::DType::Int32);
+  CHECK(same.to_vector() == matrix.to_vector());
   CHECK(zeros.shape() == matrix.shape());
   CHECK(sevens.to_vector() == std::vector<float>(6, 7.0f));
   CHECK(sevens.dtype() == dist::DType::Int32);
@@ -91,7 +93,7 @@ TEST_CASE("the page makes tensors", "[docs][how_to]") {
 }
 
 TEST_CASE("the page prints and reads tensors", "[docs][how_to]") {
-  const dist::Tensor matrix(dist::Shape{2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
+  const dist::Tensor matrix{{1.0f, 2.0f, 3.0f}, {4.0f, 5.0f, 6.0f}};
   const std::string text = to_string(matrix);
   const int64_t rows = matrix.shape()[0];                        // 2
   const std::span<const float> elements = matrix.data<float>();  // row-major, not copied
@@ -106,7 +108,7 @@ TEST_CASE("the page prints and reads tensors", "[docs][how_to]") {
 }
 
 TEST_CASE("the page takes parts of tensors", "[docs][how_to]") {
-  const dist::Tensor matrix(dist::Shape{2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
+  const dist::Tensor matrix{{1.0f, 2.0f, 3.0f}, {4.0f, 5.0f, 6.0f}};
   const auto second = matrix[1];                                          // [3]: matrix[1]
   const auto second_row = dist::strided_slice(matrix, {{1, 2}});          // [1, 3]: matrix[1:2]
   const auto last_column = dist::slice(matrix, {0, 2}, {-1, 1});          // [2, 1]: begin, size
@@ -136,7 +138,7 @@ TEST_CASE("the page takes parts of tensors", "[docs][how_to]") {
 }
 
 TEST_CASE("the page computes with tensors", "[docs][how_to]") {
-  const dist::Tensor matrix(dist::Shape{2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6});
+  const dist::Tensor matrix{{1.0f, 2.0f, 3.0f}, {4.0f, 5.0f, 6.0f}};
   const auto scaled = matrix * 2.0f + 1.0f;                            // element by element
   const auto centered = matrix - dist::reduce_mean(matrix, {0});       // [3] is broadcast
   const auto product = dist::matmul(matrix, dist::transpose(matrix));  // [2, 2]

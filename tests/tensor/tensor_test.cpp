@@ -26,6 +26,25 @@ TEST_CASE("a tensor is made from a number, a list or a vector", "[tensor]") {
                     "a tensor of shape [2, 2] has 4 elements, got 1 values");
 }
 
+TEST_CASE("nested braces are a matrix, or a list of matrices", "[tensor]") {
+  const Tensor matrix{{1, 2, 3}, {4, 5, 6}};
+  CHECK(matrix.shape() == Shape{2, 3});
+  CHECK(matrix.dtype() == DType::Int32);
+  CHECK(matrix.to_vector() == Floats{1, 2, 3, 4, 5, 6});
+  CHECK(Tensor{{1.0, 2.5}}.shape() == Shape{1, 2});
+  CHECK(Tensor{{1.0, 2.5}}.dtype() == DType::Float32);
+  const Tensor truths{{true, false}, {false, true}};
+  CHECK(truths.dtype() == DType::Bool);
+  CHECK(truths.to_vector() == Floats{1, 0, 0, 1});
+  const Tensor matrices = {{{1.0f}, {2.0f}}, {{3.0f}, {4.0f}}, {{5.0f}, {6.0f}}};
+  CHECK(matrices.shape() == Shape{3, 2, 1});
+  CHECK(matrices.to_vector() == Floats{1, 2, 3, 4, 5, 6});
+  CHECK_THROWS_WITH((Tensor{{1, 2}, {3}}),
+                    "the lists of a tensor have different lengths, 2 and 1; "
+                    "Tensor(Shape{...}, values) takes values in one list");
+  CHECK_THROWS_AS((Tensor{{{1}, {2}}, {{3}}}), InvalidArgumentError);
+}
+
 TEST_CASE("none is no value", "[tensor]") {
   const Tensor none;
   CHECK_FALSE(none);

@@ -5,6 +5,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/device/detail/layout.hpp>
 #include <distribute/device/placement.hpp>
+#include <distribute/tensor/detail/nested_values.hpp>
 #include <distribute/tensor/shape.hpp>
 
 #include <concepts>
@@ -39,6 +40,14 @@ class Tensor {
   template <std::same_as<double> T>
   Tensor(std::initializer_list<T> values)
       : Tensor(Shape{int64_t(values.size())}, std::vector<float>(values.begin(), values.end())) {}
+  /// A matrix of these rows, as in Tensor{{1.0f, 2.0f}, {3.0f, 4.0f}}, or a list of matrices.
+  /// Throws  InvalidArgumentError when rows have different lengths.
+  template <tensor_internal::Literal T>
+  Tensor(std::initializer_list<std::initializer_list<T>> rows)
+      : Tensor(tensor_internal::NestedValues<T>(rows)) {}
+  template <tensor_internal::Literal T>
+  Tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> matrices)
+      : Tensor(tensor_internal::NestedValues<T>(matrices)) {}
   /// Copies row-major `values` into a tensor of `shape`.
   /// Throws  InvalidArgumentError when their number is not the shape's.
   template <Element T>
@@ -114,6 +123,9 @@ class Tensor {
  private:
   friend struct TensorHints;
   Tensor(const Shape& shape, DType dtype, const void* values, int64_t count);
+  template <tensor_internal::Literal T>
+  explicit Tensor(const tensor_internal::NestedValues<T>& nested)
+      : Tensor(nested.shape(), nested.dtype(), nested.values(), nested.size()) {}
   const void* checked_data(DType wanted) const;
   const void* raw_data(DType wanted) const;
   void* writable_data(DType wanted) const;

@@ -158,6 +158,14 @@ DISTRIBUTE_INLINE void print(const Tensor& t, int axis, int64_t offset, std::str
 
 }  // namespace tensor_internal
 
+DISTRIBUTE_INLINE void tensor_internal::NestedShape::add(size_t depth, size_t size) {
+  if (depth == sizes_.size()) sizes_.push_back(int64_t(size));
+  if (sizes_[depth] != int64_t(size))
+    throw InvalidArgumentError(str_cat("the lists of a tensor have different lengths, ",
+                                       sizes_[depth], " and ", size,
+                                       "; Tensor(Shape{...}, values) takes values in one list"));
+}
+
 DISTRIBUTE_INLINE Tensor::Tensor(const Shape& shape, DType dtype, Array array)
     : impl_(std::make_shared<TensorImpl>(shape, dtype, std::move(array))) {}
 
