@@ -13,7 +13,6 @@
 #include <distribute/ops/impl/map_fn.ipp>
 #include <distribute/ops/impl/recompute_grad.ipp>
 
-#include <distribute/nn/impl/attention_layers.ipp>
 #include <distribute/nn/impl/flatten.ipp>
 #include <distribute/nn/impl/padding.ipp>
 #include <distribute/nn/impl/reshaping.ipp>
