@@ -138,6 +138,18 @@ const std::vector<std::pair<const char*, Unary>> kUnary{
     {"keras squareplus", nn::squareplus},
     {"keras sparse_sigmoid", nn::sparse_sigmoid},
     {"keras sparse_plus", nn::sparse_plus},
+    {"keras elu 0.3", [](const Tensor& x) { return nn::elu(x, 0.3); }},
+    {"keras celu 0.5", [](const Tensor& x) { return nn::celu(x, 0.5); }},
+    {"keras celu 2", [](const Tensor& x) { return nn::celu(x, 2); }},
+    {"keras soft_shrink 1", [](const Tensor& x) { return nn::soft_shrink(x, 1); }},
+    {"keras soft_shrink -0.5", [](const Tensor& x) { return nn::soft_shrink(x, -0.5); }},
+    {"keras hard_shrink 1", [](const Tensor& x) { return nn::hard_shrink(x, 1); }},
+    {"keras hard_shrink -0.5", [](const Tensor& x) { return nn::hard_shrink(x, -0.5); }},
+    {"keras squareplus 0", [](const Tensor& x) { return nn::squareplus(x, 0); }},
+    {"keras squareplus 0.5", [](const Tensor& x) { return nn::squareplus(x, 0.5); }},
+    {"keras threshold 0.5 -2", [](const Tensor& x) { return nn::threshold(x, 0.5, -2); }},
+    {"keras threshold -1 3", [](const Tensor& x) { return nn::threshold(x, -1, 3); }},
+    {"keras threshold 1 0.5", [](const Tensor& x) { return nn::threshold(x, 1, 0.5); }},
 };
 
 using Binary = Tensor (*)(const Tensor&, const Tensor&);

@@ -81,6 +81,11 @@ UNARY |= {"nn gelu approximate": lambda x: tf.nn.gelu(x, approximate=True), "nn 
 UNARY |= {"keras " + name: getattr(keras.activations, name) for name in
           ("relu relu6 elu selu gelu softplus silu sigmoid tanh linear hard_sigmoid hard_silu mish softsign exponential celu "
            "hard_tanh tanh_shrink soft_shrink hard_shrink log_sigmoid squareplus sparse_sigmoid sparse_plus").split()}
+UNARY |= {f"keras {name} {number}": lambda x, f=getattr(keras.activations, name), number=number: f(x, number)
+          for name, numbers in {"elu": (0.3,), "celu": (0.5, 2), "soft_shrink": (1, -0.5), "hard_shrink": (1, -0.5),
+                                "squareplus": (0, 0.5)}.items() for number in numbers}
+UNARY |= {f"keras threshold {level} {value}": lambda x, level=level, value=value: keras.activations.threshold(x, level, value)
+          for level, value in ((0.5, -2), (-1, 3), (1, 0.5))}
 
 
 def unary_cases(of):
@@ -198,8 +203,8 @@ SCORES = {"rows": np.float32([[1, 2, 3], [0, 0, -1]]), "minus infinity": np.floa
 
 
 def softmax_cases(of):
-    for name in ("softmax", "log_softmax"):
-        f = getattr(tf.nn, name)
+    for name, f in {"softmax": tf.nn.softmax, "log_softmax": tf.nn.log_softmax, "glu": keras.activations.glu,
+                    "sparsemax": keras.activations.sparsemax}.items():
         for text, x in SCORES.items():
             of(f"{name} {text}", f, x)
             of(f"{name} {text} axis 0", lambda x: f(x, 0), x)
@@ -209,6 +214,7 @@ def softmax_cases(of):
         for dtype in ("float16", "bfloat16"):
             for text in ("rows", "large", "minus infinity"):
                 of(f"{name} {text} {dtype}", f, as_float(SCORES[text], dtype))
+    of("sparsemax of near numbers", keras.activations.sparsemax, np.float32([[0.5, 0.4, 0.1], [0.2, 0.1, 0.3], [0.9, 0.2, 0.1]]))
     labels = {"one": np.float32([[0, 0, 1], [1, 0, 0]]), "soft": np.float32([[0.2, 0.3, 0.5], [0, 0.5, 0.5]])}
     for text in ("rows", "large"):
         for kind, label in labels.items():

@@ -191,6 +191,10 @@ void sparse_label_cases() {
 void softmax_cases() {
   one_softmax("softmax", nn::softmax);
   one_softmax("log_softmax", nn::log_softmax);
+  one_softmax("glu", nn::glu);
+  one_softmax("sparsemax", nn::sparsemax);
+  of("sparsemax of near numbers", [](const Tensors& in) { return nn::sparsemax(in[0]); },
+     {matrix({3, 3}, {0.5f, 0.4f, 0.1f, 0.2f, 0.1f, 0.3f, 0.9f, 0.2f, 0.1f})});
   dense_label_cases();
   sparse_label_cases();
   std::vector<float> label;

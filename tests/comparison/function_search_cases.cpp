@@ -136,6 +136,53 @@ void scatter_cases() {
   of("scatter_nd of nothing", scatter(nothing({0, 1}, DType::Int32), {2, 3}), {nothing({0, 3})});
 }
 
+using Scatter = Tensor (*)(const Tensor& x, const Tensor& indices, const Tensor& updates);
+
+void one_scattered(const std::string& name, Scatter scatter) {
+  const auto at = [scatter](const Tensor& indices) {
+    return [=](const Tensors& in) { return scatter(in[0], indices, in[1]); };
+  };
+  const auto rows = [](const std::vector<int32_t>& numbers) {
+    return reshape(ints(numbers), {int64_t(numbers.size()), 1});
+  };
+  const Tensor x = matrix({4, 2}, {1, 2, 4, -8, 0.5f, kNan, 7, 3});
+  const Tensor two = matrix({2, 2}, {2, -1, 4, 3});
+  of(name + "rows", at(rows({0, 2})), {x, two});
+  of(name + "twice", at(rows({1, 1})), {x, two});
+  of(name + "out", at(rows({4, 0})), {x, two});
+  of(name + "negative", at(rows({-1, 0})), {x, two});
+  const Tensor pairs({3, 2}, std::vector<int64_t>{0, 1, 1, 0, 0, 1});
+  of(name + "elements", at(pairs), {x, vec({2, 4, -5})});
+  const Tensor equal({3, 2}, std::vector<int32_t>{0, 1, 1, 0, 1, 0});
+  of(name + "equal", at(equal), {x, vec({2, 4, 4})});
+  of(name + "two axes of indices", at(reshape(ints({0, 3}), {1, 2, 1})), {x, expand_dims(two, 0)});
+  of(name + "of three axes", at(reshape(ints({1, 2, 0, 0}), {2, 2})),
+     {three(), matrix({2, 4}, {1, 2, 3, 4, 1, 2, 3, 4})});
+  of(name + "of nothing", at(nothing({0, 1}, DType::Int32)), {x, nothing({0, 2})});
+  of(name + "of whole", at(nothing({1, 0}, DType::Int32)), {x, expand_dims(x * 2, 0)});
+  of(name + "of another shape", at(rows({0, 1})), {x, matrix({2, 3}, {1, 2, 3, 1, 2, 3})});
+  of(name + "of a scalar", at(rows({0, 1})), {x, Tensor(3.0f)});
+  of(name + "of two dtypes",
+     [=](const Tensors& in) {
+       return scatter(in[0], rows({0, 1}), reshape(ints({1, 2, 3, 4}), {2, 2}));
+     },
+     {x});
+  of(name + "of float indices", at(cast(rows({0, 1}), DType::Float32)), {x, two});
+  of(name + "without tuples", at(ints({0, 1})), {x, vec({1, 2})});
+  for (const DType dtype :
+       {DType::Int32, DType::UInt8, DType::Bool, DType::Float16, DType::BFloat16})
+    of(name + dtype_name(dtype), at(rows({0, 2})),
+       {cast(ints({5, 0, 7}), dtype), cast(ints({3, 9}), dtype)});
+}
+
+void scattered_cases() {
+  one_scattered("tensor_scatter_nd_update ", dist::tensor_scatter_nd_update);
+  one_scattered("tensor_scatter_nd_add ", dist::tensor_scatter_nd_add);
+  one_scattered("tensor_scatter_nd_sub ", dist::tensor_scatter_nd_sub);
+  one_scattered("tensor_scatter_nd_min ", dist::tensor_scatter_nd_min);
+  one_scattered("tensor_scatter_nd_max ", dist::tensor_scatter_nd_max);
+}
+
 void gather_cases() {
   const auto chosen = [](const std::string& text, const Tensor& indices, int axis) {
     of("gather " + text + " " + std::to_string(axis),
@@ -200,6 +247,7 @@ void one_hot_cases() {
 void index_cases() {
   segment_cases();
   scatter_cases();
+  scattered_cases();
   gather_cases();
   gather_nd_cases();
   one_hot_cases();

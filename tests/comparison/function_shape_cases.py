@@ -96,6 +96,7 @@ def index_cases(of):
     of("scatter_nd of pairs", lambda x: tf.scatter_nd(np.int64([[0, 1], [1, 0], [0, 1]]), x, [2, 2]), np.float32([1, 2, 3]))
     of("scatter_nd of another shape", lambda x: tf.scatter_nd(np.int32([[0], [1]]), x, [4, 3]), x)
     of("scatter_nd of nothing", lambda x: tf.scatter_nd(np.zeros((0, 1), np.int32), x, [2, 3]), np.zeros((0, 3), np.float32))
+    scattered_cases(of)
     three = THREE
     for indices, axis in (([1, 0, 1], 0), ([2, 0], 1), ([2, 0], -2), ([[3, 0], [1, 1]], 2), (1, 1), ([], 0), ([2], 0), ([-1], 0),
                           ([0], 3), ([4], -1)):
@@ -112,6 +113,28 @@ def index_cases(of):
     of("one_hot bfloat16", lambda: tf.one_hot(np.int64([1, 0]), 2, 0.3, -1, dtype=tf.bfloat16))
     for indices in ([1, 0, 1], [[3], [0]], [4], [-1], []):
         of(f"embedding_lookup {indices}", lambda x: tf.nn.embedding_lookup(x, np.int32(indices)), x)
+
+
+def scattered_cases(of):
+    x = np.float32([[1, 2], [4, -8], [0.5, NAN], [7, 3]])
+    two, places = np.float32([[2, -1], [4, 3]]), {"rows": [[0], [2]], "twice": [[1], [1]], "out": [[4], [0]], "negative": [[-1], [0]]}
+    for name in ("update", "add", "sub", "min", "max"):
+        f = getattr(tf, "tensor_scatter_nd_" + name)
+        for text, indices in places.items():
+            of(f"tensor_scatter_nd_{name} {text}", lambda x, u: f(x, np.int32(indices), u), x, two)
+        of(f"tensor_scatter_nd_{name} elements", lambda x, u: f(x, np.int64([[0, 1], [1, 0], [0, 1]]), u), x, np.float32([2, 4, -5]))
+        of(f"tensor_scatter_nd_{name} equal", lambda x, u: f(x, np.int32([[0, 1], [1, 0], [1, 0]]), u), x, np.float32([2, 4, 4]))
+        of(f"tensor_scatter_nd_{name} two axes of indices", lambda x, u: f(x, np.int32([[[0], [3]]]), u), x, two[None])
+        of(f"tensor_scatter_nd_{name} of three axes", lambda x, u: f(x, np.int32([[1, 2], [0, 0]]), u), THREE, np.float32([[1, 2, 3, 4]] * 2))
+        of(f"tensor_scatter_nd_{name} of nothing", lambda x, u: f(x, np.zeros((0, 1), np.int32), u), x, np.zeros((0, 2), np.float32))
+        of(f"tensor_scatter_nd_{name} of whole", lambda x, u: f(x, np.zeros((1, 0), np.int32), u), x, x[None] * 2)
+        of(f"tensor_scatter_nd_{name} of another shape", lambda x, u: f(x, np.int32([[0], [1]]), u), x, np.float32([[1, 2, 3]] * 2))
+        of(f"tensor_scatter_nd_{name} of a scalar", lambda x, u: f(x, np.int32([[0], [1]]), u), x, np.float32(3))
+        of(f"tensor_scatter_nd_{name} of two dtypes", lambda x: f(x, np.int32([[0], [1]]), tf.constant([[1, 2], [3, 4]])), x)
+        of(f"tensor_scatter_nd_{name} of float indices", lambda x, u: f(x, np.float32([[0], [1]]), u), x, two)
+        of(f"tensor_scatter_nd_{name} without tuples", lambda x, u: f(x, np.int32([0, 1]), u), x, np.float32([1, 2]))
+        for dtype in ("int32", "uint8", "bool", "float16", "bfloat16"):
+            of(f"tensor_scatter_nd_{name} {dtype}", lambda x, u: f(x, np.int32([[0], [2]]), u), tf.cast([5, 0, 7], dtype), tf.cast([3, 9], dtype))
 
 
 MEASURED = {"ordinary": np.float32([[3, 4], [-1, 2]]), "zero": np.zeros((2, 2), np.float32), "nan": np.float32([[NAN, 1], [INF, 0]]),

@@ -70,7 +70,7 @@ SECTIONS = {
     "model": (["train/compile.hpp", "train/fit_options.hpp", "train/model.hpp"], ["keras.Model"]),
     "datasets": (["data/dataset.hpp", "data/node.hpp", "data/grouping.hpp", "data/files.hpp"], ["tf.data.Dataset"]),
     "input": (["arrays", "data", "datasets"], ["keras.utils", "tf.data.experimental"]),
-    "functions": (["ops", "nn/activation.hpp"], ["tf.nn", "tf.math", "tf", "tf.linalg", "tf.random", "tf.image"]),
+    "functions": (["ops", "nn/activation.hpp"], ["tf.nn", "tf.math", "tf", "tf.linalg", "tf.random", "tf.image", "keras.activations"]),
 }
 CLASSES = ("layers", "losses", "metrics", "optimizers", "callbacks")  # whose arguments are those of constructors
 FUNCTIONS = ("losses", "metrics", "metrics", "initializers", "regularizers", "constraints", "functions", "input")

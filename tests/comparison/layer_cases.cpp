@@ -608,10 +608,10 @@ void normalization_cases() {
 }
 
 void layer_cases() {
-  for (auto* cases :
-       {dense_cases, convolution_cases, pooling_cases, normalization_cases, recurrent_cases,
-        attention_cases, activation_cases, shape_cases, merging_cases, dropout_cases,
-        preprocessing_cases, policy_cases, part_cases, first_weight_cases})
+  for (auto* cases : {dense_cases, convolution_cases, pooling_cases, normalization_cases,
+                      renorm_cases, recurrent_cases, attention_cases, activation_cases, shape_cases,
+                      merging_cases, dropout_cases, preprocessing_cases, policy_cases, part_cases,
+                      first_weight_cases, rank_cases})
     cases();
 }
 

@@ -202,6 +202,23 @@ k: v for k, v in options.items() if k != "momentum"}), IMAGE)
     check("rms norm masked", lambda: L.RMSNormalization(), STEPS, mask=MASK)
 
 
+def renormed(check):
+    norm = L.BatchNormalization
+    clipped = {"rmax": 1.5, "rmin": 0.5, "dmax": 0.2}
+    for name, options in {"plain": {}, "clipped": {"renorm_clipping": clipped}, "rmax alone": {"renorm_clipping": {"rmax": 1.0}},
+                          "no scale": {"scale": False}, "no center": {"center": False}, "axis 1": {"axis": 1},
+                          "momentum": {"momentum": 0.3, "renorm_momentum": 0.6}}.items():
+        for training, calls in ((False, 1), (True, 1), (True, 3)):
+            check(f"renorm {name}, training {training}, {calls} calls", lambda: norm(renorm=True, **options), STEPS,
+                  training=training, calls=calls)
+    check("renorm frozen", lambda: norm(renorm=True), STEPS, training=True, frozen=True)
+    check("renorm masked", lambda: norm(renorm=True, renorm_clipping=clipped), STEPS, training=True, mask=MASK, calls=2)
+    check("renorm of pictures", lambda: norm(renorm=True), IMAGE, training=True, calls=2)
+    check("renorm of rows", lambda: norm(renorm=True), (4, 3), training=True, calls=2)
+    check("renorm rmax below rmin", lambda: norm(renorm=True, renorm_clipping={"rmax": 0.5, "rmin": 1.0}), STEPS)
+    check("renorm dmax negative", lambda: norm(renorm=True, renorm_clipping={"dmax": -1.0}), STEPS)
+
+
 def recurrent(check):
     kinds = {"lstm": L.LSTM, "gru": L.GRU, "simple": L.SimpleRNN}
     for (kind, make), mask, sequences, back, zero in itertools.product(
@@ -239,6 +256,7 @@ def recurrent(check):
     check("bidirectional regularized", lambda: L.Bidirectional(L.LSTM(
         2, kernel_regularizer=R.L1(0.1), recurrent_regularizer=R.L2(0.2), bias_regularizer=R.L2(0.3))), STEPS)
     check("bidirectional states", lambda: L.Bidirectional(L.LSTM(2, return_state=True)), STEPS, mask=MASK)
+    two_directions(check, kinds)
     for training in (False, True):
         check(f"steps of batch norm {training}",
               lambda: L.TimeDistributed(L.BatchNormalization(momentum=0.6)), STEPS, training=training)
@@ -249,6 +267,98 @@ def recurrent(check):
     check("steps of lstm", lambda: L.TimeDistributed(L.LSTM(2)), (2, 3, 4, 5))
     check("steps of flatten", lambda: L.TimeDistributed(L.Flatten()), (2, 3, 4, 5))
     check("steps of two axes", lambda: L.TimeDistributed(L.Dense(2)), (2, 3))
+
+
+def two_directions(check, kinds):
+    """Unrolled layers, a second layer of its own, and outputs that stay apart."""
+    for kind, make in kinds.items():
+        for text, mask in {"no mask": None, "gaps": MASK, "padding": NONE}.items():
+            check(f"{kind} unrolled, {text}", lambda: make(2, unroll=True, return_sequences=True), STEPS, mask=mask)
+    for (kind, make), sequences, (text, mask) in itertools.product(
+            kinds.items(), (False, True), {"no mask": None, "gaps": MASK, "padding": NONE}.items()):
+        both = lambda **options: L.Bidirectional(
+            L.LSTM(2, return_sequences=sequences, **options), backward_layer=make(
+                3, return_sequences=sequences, go_backwards=True, activation="relu", **options))
+        check(f"bidirectional lstm and {kind}, sequences {sequences}, {text}", both, STEPS, mask=mask)
+        check(f"bidirectional lstm and {kind}, sequences {sequences}, {text}, states", lambda: both(return_state=True), STEPS,
+              mask=mask, call=lambda f, x: list(f(x)))
+        check(f"bidirectional {kind} apart, sequences {sequences}, {text}",
+              lambda: L.Bidirectional(make(2, return_sequences=sequences), merge_mode=None), STEPS, mask=mask)
+        check(f"bidirectional {kind} apart, sequences {sequences}, {text}, states", lambda: L.Bidirectional(
+            make(2, return_sequences=sequences, return_state=True), merge_mode=None), STEPS, mask=mask, call=lambda f, x: list(f(x)))
+    for mode in ("sum", "mul", "ave", "concat"):
+        check(f"bidirectional of two, {mode}", lambda: L.Bidirectional(
+            L.LSTM(2), mode, backward_layer=L.GRU(2, go_backwards=True)), STEPS)
+        check(f"bidirectional of two sizes, {mode}", lambda: L.Bidirectional(
+            L.LSTM(2), mode, backward_layer=L.GRU(3, go_backwards=True)), STEPS)
+        check(f"bidirectional of sizes 2 and 1, {mode}", lambda: L.Bidirectional(
+            L.LSTM(2), mode, backward_layer=L.GRU(1, go_backwards=True)), STEPS)
+        check(f"bidirectional from states, {mode}", lambda: L.Bidirectional(L.LSTM(2, return_state=True), mode), STEPS,
+              *[(2, 2)] * 4, call=lambda f, x, *states: list(f(x, initial_state=list(states))))
+    check("bidirectional apart from states", lambda: L.Bidirectional(L.GRU(2, return_state=True), None), STEPS, (2, 2), (2, 2),
+          call=lambda f, x, *states: list(f(x, initial_state=list(states))))
+    check("bidirectional of lstm and gru from states", lambda: L.Bidirectional(
+        L.LSTM(2, return_state=True), backward_layer=L.GRU(2, go_backwards=True, return_state=True)), STEPS,
+          *[(2, 2)] * 3, call=lambda f, x, *states: list(f(x, initial_state=list(states))))
+    check("bidirectional turned", lambda: L.Bidirectional(
+        L.LSTM(2, go_backwards=True, return_sequences=True), backward_layer=L.LSTM(2, return_sequences=True)), STEPS, mask=MASK)
+    check("bidirectional of two, frozen", lambda: L.Bidirectional(
+        L.LSTM(2), backward_layer=L.LSTM(2, go_backwards=True)), STEPS, frozen=True)
+    check("bidirectional of two, stateful", lambda: L.Bidirectional(
+        L.LSTM(2, stateful=True), backward_layer=L.GRU(2, go_backwards=True, stateful=True)), STEPS, calls=2)
+    check("bidirectional of two, regularized", lambda: L.Bidirectional(
+        L.LSTM(2, kernel_regularizer=R.L1(0.1)), backward_layer=L.LSTM(2, go_backwards=True, bias_regularizer=R.L2(0.3))), STEPS)
+    check("bidirectional of two forwards", lambda: L.Bidirectional(L.LSTM(2), backward_layer=L.LSTM(2)), STEPS)
+    check("bidirectional of two, sequences of one", lambda: L.Bidirectional(
+        L.LSTM(2, return_sequences=True), backward_layer=L.LSTM(2, go_backwards=True)), STEPS)
+    check("bidirectional of two, one stateful", lambda: L.Bidirectional(
+        L.LSTM(2, stateful=True), backward_layer=L.LSTM(2, go_backwards=True)), STEPS)
+
+
+def heads_of_axes(check, heads):
+    """Options of heads that few use: axes, windows, gates, and scores."""
+    four, five, other = (2, 3, 4, 5), (2, 3, 2, 4, 5), (2, 3, 6, 2)
+    for axes in (None, (1,), (2,), (1, 2), (2, 1), (-2,), (-3, -2), 1):
+        check(f"heads of axes {list(axes) if isinstance(axes, tuple) else axes}", lambda: heads(2, 3, attention_axes=axes),
+              four, call=lambda f, x: f(x, x))
+        check(f"heads of axes {list(axes) if isinstance(axes, tuple) else axes}, scores", lambda: heads(2, 3, attention_axes=axes),
+              four, call=lambda f, x: list(f(x, x, return_attention_scores=True)))
+    for axes in ((2,), (1, 3), (3, 1), (1, 2, 3)):
+        check(f"heads of axes {list(axes)} of three", lambda: heads(2, 3, attention_axes=axes, value_dim=2), five, call=lambda f, x: f(x, x))
+    check("heads of axes of other keys", lambda: heads(2, 3, attention_axes=(2,)), four, other, call=lambda f, q, v: f(q, v))
+    check("heads of axes of keys that do not fit", lambda: heads(2, 3, attention_axes=(1,)), four, other, call=lambda f, q, v: f(q, v))
+    for axes in ((0,), (3,), (1, 1), (4,)):
+        check(f"heads of axes {list(axes)}, wrong", lambda: heads(2, 3, attention_axes=axes), four, call=lambda f, x: f(x, x))
+    line = uniform((2, 4), 7) > -0.5
+    rows, pairs = uniform((2, 3, 4), 6) > -0.5, uniform((2, 3, 4, 4), 5) > 0
+    options = {"pairs": {"attention_mask": pairs},
+               "shared pairs": {"attention_mask": pairs[:, 0]}, "line": {"value_mask": line}, "pairs of heads": {"attention_mask": pairs[:, None]}}
+    for name, some in options.items():
+        check(f"heads of axis 2, {name}", lambda: heads(2, 3, attention_axes=2), four, call=lambda f, x: f(x, x, **some))
+    check("heads of axis 2, masked", lambda: heads(2, 3, attention_axes=2), four, mask=rows, call=lambda f, x: f(x, x))
+    check("heads of axis 1, masked", lambda: heads(2, 3, attention_axes=1), four, mask=rows, call=lambda f, x: f(x, x))
+    check("heads of all axes, masked", lambda: heads(2, 3), four, mask=rows, call=lambda f, x: f(x, x))
+    check("heads of all axes, pairs", lambda: heads(2, 3), four, call=lambda f, x: f(x, x, attention_mask=uniform((2, 3, 4, 3, 4), 4) > 0))
+    for axes in (1, 2, None):
+        check(f"heads of axis {axes}, causal", lambda: heads(2, 3, attention_axes=axes), (2, 4, 4, 5), call=lambda f, x: f(x, x, use_causal_mask=True))
+        check(f"heads of axis {axes}, window", lambda: heads(2, 3, attention_axes=axes, sliding_window=2), (2, 4, 4, 5), call=lambda f, x: f(x, x))
+    for window in (1, 2, 3, 9, 0, -1):
+        check(f"heads window {window}", lambda: heads(2, 3, sliding_window=window), STEPS, call=lambda f, x: f(x, x))
+        check(f"heads window {window}, causal", lambda: heads(2, 3, sliding_window=window), STEPS, call=lambda f, x: f(x, x, use_causal_mask=True))
+        check(f"heads window {window}, masked", lambda: heads(2, 3, sliding_window=window), STEPS, mask=MASK, call=lambda f, x: f(x, x))
+        check(f"heads window {window} of other keys", lambda: heads(2, 3, sliding_window=window), (2, 4, 3), STEPS, call=lambda f, q, v: f(q, v))
+    for name, some in {"gate": {}, "gate, no bias": {"use_bias": False}, "gate of values": {"value_dim": 5},
+                       "gate regularized": {**REGULAR, "activity_regularizer": R.L2(0.1)}}.items():
+        check(f"heads {name}", lambda: heads(2, 3, use_gate=True, **some), STEPS, mask=MASK, call=lambda f, x: f(x, x))
+    for name, some in {"plain": {}, "causal": {"use_causal_mask": True}, "pairs": {"attention_mask": uniform((2, 5, 5), 5) > 0},
+                       "pairs of heads": {"attention_mask": uniform((2, 2, 5, 5), 5) > 0}, "pairs of all": {"attention_mask": uniform((5, 5), 5) > 0},
+                       "keys": {"attention_mask": uniform((2, 1, 5), 5) > 0}}.items():
+        for text, mask in {"no mask": None, "gaps": MASK, "padding": NONE}.items():
+            check(f"heads scores of {name}, {text}", lambda: heads(2, 3), STEPS, mask=mask,
+                  call=lambda f, x: list(f(x, x, return_attention_scores=True, **some)))
+            check(f"heads result of {name}, {text}", lambda: heads(2, 3), STEPS, mask=mask, call=lambda f, x: f(x, x, **some))
+    check("heads scores of other keys", lambda: heads(2, 3), (2, 4, 3), STEPS, call=lambda f, q, v: list(f(q, v, return_attention_scores=True)))
+    check("heads of one axis", lambda: heads(2, 3), (2, 3), call=lambda f, x: f(x, x))
 
 
 def attention(check):
@@ -284,6 +394,7 @@ def attention(check):
     check("heads of masked key", lambda: heads(2, 3), (2, 5, 3), (2, 5, 2), (2, 5, 4), mask=[None, None, MASK],
           call=lambda f, q, v, k: f(q, v, k))
     check("heads frozen", lambda: heads(2, 3), STEPS, frozen=True, call=lambda f, x: f(x, x))
+    heads_of_axes(check, heads)
     modes = {
         "attention": lambda: L.Attention(), "attention scale": lambda: L.Attention(use_scale=True),
         "attention concat": lambda: L.Attention(score_mode="concat"),
@@ -694,6 +805,6 @@ def parts(check):
 
 def layer_cases(case):
     check = Cases(case)
-    for part in (dense, convolutions, pooling, normalization, recurrent, attention, activations, shapes, merging,
+    for part in (dense, convolutions, pooling, normalization, renormed, recurrent, attention, activations, shapes, merging,
                  drops, normalizations, categories, lookups, policies, parts, constraints):
         part(check)

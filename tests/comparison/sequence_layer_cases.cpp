@@ -162,6 +162,7 @@ void recurrent_cases() {
   check("gru reset before, no bias",
         [] { return nn::GRU({.units = 2, .use_bias = false, .reset_after = false}); }, {steps()});
   bidirectional_cases();
+  direction_cases();
   step_cases();
 }
 
@@ -283,6 +284,7 @@ void group_cases() {
 void attention_cases() {
   heads_options_cases();
   heads_call_cases();
+  heads_cases();
   const auto dot = [](const nn::AttentionLayerOptions& options) {
     return [=] { return nn::Attention(options); };
   };

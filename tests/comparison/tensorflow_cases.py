@@ -17,6 +17,9 @@ try:
     import weight_cases
 except ImportError:
     sys.exit(77)
+# Before the imports, of which some make a tensor.
+tf.config.set_logical_device_configuration(
+    tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 4)
 import callback_option_cases
 import cell_cases
 import fit_cases
@@ -28,13 +31,11 @@ import model_cases
 import odd_cases
 import optimizer_option_cases
 import pipeline_cases
+import rank_cases
 import resume_cases
 import size_layer_cases
 import strategy_cases
 import wrapper_layer_cases
-
-tf.config.set_logical_device_configuration(
-    tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 4)
 
 
 def show(value):
@@ -485,6 +486,7 @@ if __name__ == "__main__":
     model_cases.model_cases(case, mirrored)
     odd_cases.odd_cases(case, mirrored)
     layer_cases.layer_cases(case)
+    rank_cases.rank_cases(case)
     loss_option_cases.loss_option_cases(case)
     metric_option_cases.metric_option_cases(case)
     optimizer_option_cases.optimizer_option_cases(case)

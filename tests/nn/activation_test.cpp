@@ -21,6 +21,8 @@ TEST_CASE("activations and initializers have Keras's names", "[nn][activation][i
   CHECK(nn::Activation("swish").function() == nn::ActivationFunction("silu"));
   CHECK(nn::ActivationFunction("leaky_relu") == nn::ActivationFunction(nn::leaky_relu));
   CHECK(nn::ActivationFunction("softmax") == nn::activations::get("softmax"));
+  CHECK(nn::Activation("sparsemax")(x).to_vector() == std::vector<float>{0, 1});
+  CHECK(nn::Dense({.units = 2, .activation = "glu"})(x).shape() == Shape{1, 1});
   CHECK(nn::activations::get("linear")(x).to_vector() == x.to_vector());
   check_throws<InvalidArgumentError>([] { nn::activations::get("rellu"); },
                                      "there is no activation \"rellu\", but linear, relu, relu6");

@@ -1,8 +1,11 @@
 #include <distribute/nn/attention.hpp>
 #include <distribute/nn/policy.hpp>
+#include <distribute/ops/array.hpp>
 
 #include "keras_layers.hpp"
+#include "support/check_close.hpp"
 #include "support/check_throws.hpp"
+#include "support/gradient_check.hpp"
 #include "two_replicas.hpp"
 
 using namespace distribute;
@@ -88,4 +91,40 @@ TEST_CASE("attention of a bfloat16 policy stays near that of float32", "[nn][att
   CHECK(y.dtype() == DType::BFloat16);
   const auto a = y.to_vector(), b = wide(x).to_vector();
   for (size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).margin(0.03));
+}
+
+TEST_CASE("attention goes along some axes of its inputs", "[nn][attention]") {
+  nn::MultiHeadAttention one({.num_heads = 2, .key_dim = 3}),
+      rows({.num_heads = 2, .key_dim = 3, .attention_axes = {2}});
+  const Tensor x = uniform({2, 6, 4}, 3), pictures = reshape(x, {1, 2, 6, 4});
+  one(x, x), rows(pictures, pictures);
+  for (size_t i = 0; i < one.variables().size(); ++i)
+    rows.variables()[i].assign(one.variables()[i].value());
+  const auto numbers = one(x, x).to_vector();
+  const std::vector<double> wanted(numbers.begin(), numbers.end());
+  check_close(rows(pictures, pictures), wanted, 1e-6);
+  const auto with_scores = rows.attend(pictures, pictures);
+  CHECK(with_scores.scores.shape() == Shape{1, 2, 2, 6, 6});
+  check_close(with_scores.output, wanted, 1e-6);
+  CHECK_THROWS_AS(nn::MultiHeadAttention({.num_heads = 2, .key_dim = 3, .attention_axes = {0}})(
+                      pictures, pictures),
+                  InvalidArgumentError);
+}
+
+TEST_CASE("a mask of steps is refused where several axes attend", "[nn][attention]") {
+  nn::MultiHeadAttention layer({.num_heads = 2, .key_dim = 3});
+  const Tensor x = uniform({2, 3, 2, 4}, 3);
+  CHECK_THROWS_WITH(layer(x, x, {.use_causal_mask = true}), Contains("give attention_mask"));
+  CHECK(layer(x, x).shape() == x.shape());
+}
+
+TEST_CASE("a window and a gate of attention have gradients", "[nn][attention]") {
+  nn::MultiHeadAttention layer(
+      {.num_heads = 2, .key_dim = 3, .sliding_window = 2, .use_gate = true});
+  const Tensor x = uniform({2, 5, 4}, 3);
+  layer(x, x);
+  CHECK(layer.variables().size() == 10);
+  check_gradient([&](const auto& in) { return layer(in[0], in[0]); }, {x});
+  CHECK_THROWS_AS(nn::MultiHeadAttention({.num_heads = 2, .key_dim = 3, .sliding_window = 0}),
+                  InvalidArgumentError);
 }

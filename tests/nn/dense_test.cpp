@@ -27,6 +27,16 @@ TEST_CASE("a dense layer may lack its bias and carries Keras names", "[nn][dense
   CHECK_FALSE(layer.bias());
 }
 
+TEST_CASE("a dense layer takes two axes or more", "[nn][dense]") {
+  nn::Dense layer({.units = 4, .name = "fc1"});
+  const std::string wanted =
+      "Input 0 of layer 'fc1' is incompatible with the layer: expected min_ndim=2, found ndim=1. "
+      "Full shape received: [3]";
+  CHECK_THROWS_WITH(layer(ones({3})), StartsWith(wanted));
+  CHECK(layer(ones({1, 3})).shape() == Shape{1, 4});
+  CHECK_THROWS_WITH(layer(ones({3})), StartsWith(wanted));
+}
+
 TEST_CASE("a dense layer without units is refused", "[nn][dense]") {
   CHECK_THROWS_AS(nn::Dense({}), InvalidArgumentError);
 }

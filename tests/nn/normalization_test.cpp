@@ -6,6 +6,7 @@
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/reduce.hpp>
 
+#include <tests/support/check_close.hpp>
 #include <tests/support/watching_tape.hpp>
 #include "golden_support.hpp"
 #include "two_replicas.hpp"
@@ -153,5 +154,25 @@ TEST_CASE("spectral normalization needs a kernel and keeps the weight's gradient
   CHECK(layer.trainable_variables().empty());
   CHECK(layer.non_trainable_variables().size() == 3);
   CHECK_THROWS_AS(nn::SpectralNormalization(nn::LSTM({.units = 2}))(zeros({1, 2, 3})),
+                  InvalidArgumentError);
+}
+
+TEST_CASE("batch renormalization follows Keras's statistics", "[nn][normalization]") {
+  nn::BatchNormalization layer({.momentum = 0.5,
+                                .epsilon = 0,
+                                .renorm = true,
+                                .renorm_clipping = {.rmax = 1.5, .dmax = 0.25},
+                                .renorm_momentum = 0.75});
+  const Tensor x({4, 1}, std::vector<float>{0, 0, 4, 4});  // mean 2, deviation 2
+  // r = 2 / 1 and d = (2 - 0) / 1 are cut to 1.5 and 0.25.
+  check_close(layer(x, {.training = true}), {-1.25, -1.25, 1.75, 1.75}, 1e-5);
+  CHECK(layer.moving_mean().value().to_vector().at(0) == 1);
+  CHECK(layer.moving_variance().value().to_vector().at(0) == Approx(2.25));  // (0.5 + 1)^2
+  const auto all = layer.variables();
+  REQUIRE(all.size() == 7);
+  CHECK(all[4].value().to_vector().at(0) == 1.5f);   // moving_stddev
+  CHECK(all[5].value().to_vector().at(0) == 0.5f);   // renorm_mean
+  CHECK(all[6].value().to_vector().at(0) == 1.25f);  // renorm_stddev
+  CHECK_THROWS_AS(nn::BatchNormalization({.renorm = true, .renorm_clipping = {.dmax = -1}}),
                   InvalidArgumentError);
 }

@@ -70,6 +70,16 @@ TEST_CASE("activations have first and second derivatives", "[ops][activation]") 
   check_gradient([](auto& in) { return nn::leaky_relu(in[0], 0.3f); }, {x}, {.second = true});
 }
 
+TEST_CASE("activations take Keras's numbers", "[ops][activation]") {
+  const Tensor x{-2.0f, -0.5f, 0.0f, 0.5f, 7.0f};
+  check_close(nn::elu(x, 0.3), {-0.2593994, -0.1180408, 0, 0.5, 7}, 1e-6);
+  check_close(nn::celu(x, 2), {-1.2642411, -0.4423984, 0, 0.5, 7}, 1e-6);
+  check_close(nn::soft_shrink(x, 1), {-1, 0, 0, 0, 6}, 1e-6);
+  check_close(nn::hard_shrink(x, 1), {-2, 0, 0, 0, 7}, 1e-6);
+  check_close(nn::squareplus(x, 0), {0, 0, 0, 0.5, 7}, 1e-6);
+  check_close(nn::threshold(x, 0, -3), {-3, -3, -3, 0.5, 7}, 1e-6);
+}
+
 TEST_CASE("gelu has the derivatives of its formula, in vectors and in what is left over",
           "[ops][activation]") {
   const auto density = [](double x) {

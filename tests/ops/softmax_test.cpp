@@ -36,6 +36,26 @@ TEST_CASE("softmax survives large and infinite logits", "[ops][softmax]") {
   CHECK(nn::softmax(zeros({0, 3})).shape() == Shape{0, 3});
 }
 
+TEST_CASE("glu multiplies one half by the sigmoid of the other", "[ops][softmax]") {
+  const Tensor x({2, 2}, std::vector<float>{1, 2, 3, -4});
+  check_close(nn::glu(x), {0.8807971, 0.0539586});
+  check_close(nn::glu(x, 0), {0.9525741, 0.0359724});
+  check_gradient([](auto& in) { return nn::glu(in[0], 1); }, {test_tensor({2, 4, 3})},
+                 {.second = true});
+  CHECK_THROWS_WITH(nn::glu(zeros({2, 3})),
+                    "glu: axis size must be divisible by 2. Received: x.shape=[2, 3] with axis=-1");
+}
+
+TEST_CASE("sparsemax follows Keras", "[ops][softmax]") {
+  check_close(nn::sparsemax(Tensor{1.0f, 2.0f, 3.0f}), {0, 0, 1});
+  check_close(nn::sparsemax(Tensor{0.0f, 0.0f, -1.0f}), {0.5, 0.5, 0});
+  // Keras 3.15 adds up 0.5, 0.9 and 1 for its threshold, (2.4 - 1) / 3.
+  check_close(nn::sparsemax(Tensor{0.5f, 0.4f, 0.1f}), {0.0333333, 0, 0});
+  const Tensor x = test_tensor({2, 3, 4});
+  check_gradient([](auto& in) { return nn::sparsemax(in[0], 1); }, {x});
+  CHECK_THROWS_AS(nn::sparsemax(Tensor{1, 2}), InvalidArgumentError);
+}
+
 TEST_CASE("softmax has first and second derivatives", "[ops][softmax]") {
   const Tensor x = test_tensor({2, 3, 2});
   for (int axis : {1, -1}) {

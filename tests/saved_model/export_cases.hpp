@@ -183,6 +183,8 @@ inline std::vector<Case> layer_cases() {
                      {"hard_shrink", nn::hard_shrink},
                      {"log_sigmoid", nn::log_sigmoid},
                      {"squareplus", nn::squareplus},
+                     {"glu", nn::glu},
+                     {"threshold", [](const Tensor& x) { return nn::threshold(x, 0.1, -2); }},
                      {"sparse_sigmoid", nn::sparse_sigmoid},
                      {"sparse_plus", nn::sparse_plus},
                      {"softmax", nn::softmax},

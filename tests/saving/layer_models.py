@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Models of Keras for load_model: layer_models.py make|applications|check DIRECTORY.
+"""Models of Keras for load_model: layer_models.py make|applications|check DIRECTORY [NAME...].
 
-make: writes DIRECTORY/*.keras and answers.json: shape and values of the input, all outputs, and those
+make: writes DIRECTORY/*.keras, or those of the names, and answers.json: shape and values of the input, all outputs, and those
 after a step of SGD where weights have constraints or penalties; the loss of these, penalties included.
 applications: writes EfficientNetB0 and ConvNeXtTiny of keras.applications in the same way.
 check: opens DIRECTORY/saved_*.keras, which save_model made of these files, and compares the answers.
@@ -205,6 +205,18 @@ def resized():
         L.Conv2D(3, 3, 4), L.Flatten()])
 
 
+def steps_of_keras(x):
+    h = L.Embedding(8, 4)(x)
+    h = L.MultiHeadAttention(2, 3, sliding_window=2, use_gate=True)(h, h)
+    h = L.Bidirectional(L.LSTM(3, return_sequences=True, unroll=True), "ave", backward_layer=L.GRU(
+        3, return_sequences=True, go_backwards=True, activation="relu"))(h)
+    h = L.Reshape((5, 3, 1))(h)
+    h = L.MultiHeadAttention(2, 2, attention_axes=(2,), output_shape=3)(h, h)
+    h = L.BatchNormalization(renorm=True, renorm_clipping={"rmax": 1.5, "dmax": 0.5}, renorm_momentum=0.7)(h)
+    h = L.Flatten()(h)
+    return L.Concatenate()([L.Dense(2)(h), L.Dense(4, "glu")(L.Dense(4, "sparsemax")(h))])
+
+
 MODELS = {"attention": lambda: of_tokens(dot), "attention_concat": lambda: of_tokens(concat),
           "additive_attention": lambda: of_tokens(additive), "constraints": constrained,
           "stateful": stateful, "pictures": pictures, "transformer": lambda: of_tokens(transformer),
@@ -217,7 +229,7 @@ MODELS = {"attention": lambda: of_tokens(dot), "attention_concat": lambda: of_to
           "penalized_sizes_of_pictures": sizes, "penalized_lengths": lambda: of_tokens(lengths),
           "penalized_spectral": lambda: of_tokens(spectral),
           "penalized_cells": lambda: of_tokens(cells), "penalized_frames": frames,
-          "resized_pictures": resized}
+          "resized_pictures": resized, "steps_of_keras": lambda: of_tokens(steps_of_keras)}
 TOKENS = np.array([[1, 2, 3, 0, 0], [4, 5, 0, 0, 0], [1, 1, 1, 1, 1]], "int32")
 
 
@@ -259,13 +271,17 @@ def input_of(name):
     return RANDOM.uniform(0, 1, shape).astype("float32") if shape else TOKENS
 
 
-def make(folder):
-    answers = {}
+def make(folder, *names):
+    """Writes the models of these names, or all of them, and keeps the other answers."""
+    path = folder / "answers.json"
+    answers = json.loads(path.read_text()) if names else {}
     for name, create in MODELS.items():
+        if names and name not in names:
+            continue
         model = create()
         randomize(model)
         answers[name] = write(folder, name, model, input_of(name))
-    (folder / "answers.json").write_text(json.dumps(answers))
+    path.write_text(json.dumps(answers))
 
 
 def applications(folder):
@@ -298,4 +314,4 @@ def check(folder):
 
 
 if __name__ == "__main__":
-    globals()[sys.argv[1]](pathlib.Path(sys.argv[2]))
+    globals()[sys.argv[1]](pathlib.Path(sys.argv[2]), *sys.argv[3:])

@@ -93,6 +93,8 @@
 
 #include <distribute/nn/impl/adaptive_pooling.ipp>
 #include <distribute/nn/impl/attention.ipp>
+#include <distribute/nn/impl/attention_axes.ipp>
+#include <distribute/nn/impl/attention_layers.ipp>
 #include <distribute/nn/impl/auc.ipp>
 #include <distribute/nn/impl/bidirectional.ipp>
 #include <distribute/nn/impl/confusion_counts.ipp>

@@ -125,6 +125,7 @@
 #include <distribute/nn/impl/embedding.ipp>
 #include <distribute/nn/impl/group_normalization.ipp>
 #include <distribute/nn/impl/initializers.ipp>
+#include <distribute/nn/impl/input_axes.ipp>
 #include <distribute/nn/impl/lora.ipp>
 #include <distribute/nn/impl/loss_parts.ipp>
 #include <distribute/nn/impl/masking.ipp>

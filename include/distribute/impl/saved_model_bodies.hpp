@@ -31,6 +31,8 @@
 
 #include <distribute/nn/impl/adaptive_pooling.ipp>
 #include <distribute/nn/impl/attention.ipp>
+#include <distribute/nn/impl/attention_axes.ipp>
+#include <distribute/nn/impl/attention_layers.ipp>
 #include <distribute/nn/impl/bidirectional.ipp>
 #include <distribute/nn/impl/convolution.ipp>
 #include <distribute/nn/impl/convolution_1d.ipp>

@@ -14,7 +14,6 @@
 #include <distribute/ops/impl/recompute_grad.ipp>
 #include <distribute/ops/impl/resize_spans.ipp>
 
-#include <distribute/nn/impl/attention_layers.ipp>
 #include <distribute/nn/impl/flatten.ipp>
 #include <distribute/nn/impl/padding.ipp>
 #include <distribute/nn/impl/reshaping.ipp>

@@ -81,11 +81,8 @@ struct Conv2DLayerOptions {  // options of Conv2D
   bool use_bias = true;
   Initializer kernel_initializer = initializers::glorot_uniform();
   Initializer bias_initializer = initializers::zeros();
-  Regularizer kernel_regularizer = {};
-  Regularizer bias_regularizer = {};
-  Regularizer activity_regularizer = {};
-  Constraint kernel_constraint = {};
-  Constraint bias_constraint = {};
+  Regularizer kernel_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint kernel_constraint = {}, bias_constraint = {};
   std::array<int64_t, 4> explicit_paddings{};  // top, bottom, left, right, for Padding::Explicit
   std::string name = {};
 };
@@ -119,11 +116,8 @@ struct DepthwiseConv2DLayerOptions {  // options of DepthwiseConv2D
   bool use_bias = true;
   Initializer depthwise_initializer = initializers::glorot_uniform();
   Initializer bias_initializer = initializers::zeros();
-  Regularizer depthwise_regularizer = {};
-  Regularizer bias_regularizer = {};
-  Regularizer activity_regularizer = {};
-  Constraint depthwise_constraint = {};
-  Constraint bias_constraint = {};
+  Regularizer depthwise_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint depthwise_constraint = {}, bias_constraint = {};
   std::array<int64_t, 4> explicit_paddings{};
   std::string name = {};
 };
@@ -164,11 +158,8 @@ struct ConvLayerOptions {  // options of Conv1D and Conv3D
   bool use_bias = true;
   Initializer kernel_initializer = initializers::glorot_uniform();
   Initializer bias_initializer = initializers::zeros();
-  Regularizer kernel_regularizer = {};
-  Regularizer bias_regularizer = {};
-  Regularizer activity_regularizer = {};
-  Constraint kernel_constraint = {};
-  Constraint bias_constraint = {};
+  Regularizer kernel_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint kernel_constraint = {}, bias_constraint = {};
   std::string name = {};
 };
 
@@ -201,13 +192,9 @@ struct SeparableConvOptions {  // options of SeparableConv1D and SeparableConv2D
   Initializer depthwise_initializer = initializers::glorot_uniform();
   Initializer pointwise_initializer = initializers::glorot_uniform();
   Initializer bias_initializer = initializers::zeros();
-  Regularizer depthwise_regularizer = {};
-  Regularizer pointwise_regularizer = {};
-  Regularizer bias_regularizer = {};
+  Regularizer depthwise_regularizer = {}, pointwise_regularizer = {}, bias_regularizer = {};
   Regularizer activity_regularizer = {};
-  Constraint depthwise_constraint = {};
-  Constraint pointwise_constraint = {};
-  Constraint bias_constraint = {};
+  Constraint depthwise_constraint = {}, pointwise_constraint = {}, bias_constraint = {};
   std::string name = {};
 };
 
@@ -245,11 +232,8 @@ struct ConvTransposeOptions {  // options of transposed convolutions
   bool use_bias = true;
   Initializer kernel_initializer = initializers::glorot_uniform();
   Initializer bias_initializer = initializers::zeros();
-  Regularizer kernel_regularizer = {};
-  Regularizer bias_regularizer = {};
-  Regularizer activity_regularizer = {};
-  Constraint kernel_constraint = {};
-  Constraint bias_constraint = {};
+  Regularizer kernel_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint kernel_constraint = {}, bias_constraint = {};
   std::string name = {};
 };
 

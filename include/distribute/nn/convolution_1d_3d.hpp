@@ -80,11 +80,8 @@ struct DepthwiseConv1DOptions {  // options of DepthwiseConv1D
   bool use_bias = true;
   Initializer depthwise_initializer = initializers::glorot_uniform();
   Initializer bias_initializer = initializers::zeros();
-  Regularizer depthwise_regularizer = {};
-  Regularizer bias_regularizer = {};
-  Regularizer activity_regularizer = {};
-  Constraint depthwise_constraint = {};
-  Constraint bias_constraint = {};
+  Regularizer depthwise_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint depthwise_constraint = {}, bias_constraint = {};
   std::string name = {};
 };
 
@@ -142,19 +139,16 @@ struct ConvLSTMOptions {
   Initializer recurrent_initializer = initializers::orthogonal();
   Initializer bias_initializer = initializers::zeros();
   bool unit_forget_bias = true;  // the forget gate's biases start at 1
-  Regularizer kernel_regularizer = {};
-  Regularizer recurrent_regularizer = {};
-  Regularizer bias_regularizer = {};
+  Regularizer kernel_regularizer = {}, recurrent_regularizer = {}, bias_regularizer = {};
   Regularizer activity_regularizer = {};
-  Constraint kernel_constraint = {};
-  Constraint recurrent_constraint = {};
-  Constraint bias_constraint = {};
+  Constraint kernel_constraint = {}, recurrent_constraint = {}, bias_constraint = {};
   double dropout = 0;            // probability of dropping an input, at all steps alike
   double recurrent_dropout = 0;  // the same for the state; each gate has masks of its own
   bool return_sequences = false;
   bool go_backwards = false;
   bool zero_output_for_mask = false;
   bool stateful = false;
+  bool unroll = false;  // for saved models: steps are a loop in any case
   std::string name = {};
 };
 

@@ -19,18 +19,16 @@ struct DenseOptions {  // options of Dense
   bool use_bias = true;
   Initializer kernel_initializer = initializers::glorot_uniform();
   Initializer bias_initializer = initializers::zeros();
-  Regularizer kernel_regularizer = {};
-  Regularizer bias_regularizer = {};
-  Regularizer activity_regularizer = {};
-  Constraint kernel_constraint = {};
-  Constraint bias_constraint = {};
+  Regularizer kernel_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  Constraint kernel_constraint = {}, bias_constraint = {};
   std::optional<int64_t> lora_rank = {};  // enable_lora() at the first call
   std::optional<double> lora_alpha = {};  // unset: lora_rank
   std::string name = {};
 };
 
 /// activation(x kernel + bias); ReLU is fused.
-/// Shapes  [..., inputs] -> [..., units]; kernel [inputs, units], bias [units].
+/// Shapes  [batch, ..., inputs] -> [batch, ..., units]; kernel [inputs, units], bias [units].
+/// Throws  InvalidArgumentError for an input of fewer than two axes, as Keras.
 /// Source  tf.keras.layers.Dense
 class Dense : public LoraLayer {
  public:
@@ -61,10 +59,8 @@ struct EinsumDenseOptions {  // options of EinsumDense
   ActivationFunction activation = nullptr;
   Initializer kernel_initializer = initializers::glorot_uniform();
   Initializer bias_initializer = initializers::zeros();
-  Regularizer kernel_regularizer = {};
-  Regularizer bias_regularizer = {};
-  Constraint kernel_constraint = {};
-  Constraint bias_constraint = {};
+  Regularizer kernel_regularizer = {}, bias_regularizer = {};
+  Constraint kernel_constraint = {}, bias_constraint = {};
   std::optional<int64_t> lora_rank = {};  // enable_lora() at the first call
   std::optional<double> lora_alpha = {};  // unset: lora_rank
   std::string name = {};

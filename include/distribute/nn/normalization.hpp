@@ -10,11 +10,16 @@
 #include <concepts>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace distribute::nn {
+
+struct RenormClipping {  // limits of the corrections r and d of batch renormalization
+  std::optional<double> rmax = {}, rmin = {}, dmax = {};
+};
 
 struct BatchNormalizationOptions {  // options of BatchNormalization
   int axis = -1;                    // of the channels
@@ -22,16 +27,17 @@ struct BatchNormalizationOptions {  // options of BatchNormalization
   double epsilon = 1e-3;
   bool center = true;                       // add beta
   bool scale = true;                        // multiply by gamma
+  bool renorm = false;                      // batch renormalization, in training
+  RenormClipping renorm_clipping = {};      // unset: no limit
+  double renorm_momentum = 0.99;            // of the statistics that renorm compares batches with
   bool synchronized = false;                // statistics of all replicas' batches together
   ActivationFunction activation = nullptr;  // applied to the result; ReLU is fused
   Initializer beta_initializer = initializers::zeros();
   Initializer gamma_initializer = initializers::ones();
   Initializer moving_mean_initializer = initializers::zeros();
   Initializer moving_variance_initializer = initializers::ones();
-  Regularizer beta_regularizer = {};
-  Regularizer gamma_regularizer = {};
-  Constraint beta_constraint = {};
-  Constraint gamma_constraint = {};
+  Regularizer beta_regularizer = {}, gamma_regularizer = {};
+  Constraint beta_constraint = {}, gamma_constraint = {};
   std::string name = {};
 };
 
@@ -39,13 +45,16 @@ struct BatchNormalizationOptions {  // options of BatchNormalization
 /// synchronized) and moves the moving values towards them: moving = moving * momentum + batch *
 /// (1 - momentum); else, or when not trainable, normalizes with the moving values. These are
 /// synchronized on read and averaged over replicas. Under a mask the steps that count make mean and
-/// variance, those of this replica alone also when synchronized, as in Keras.
+/// variance, those of this replica alone also when synchronized, as in Keras. With renorm a
+/// normalized x becomes x r + d in training, with r = deviation / renorm_stddev and d = (mean -
+/// renorm_mean) / renorm_stddev, which have no gradient and compare the batch with earlier ones.
 /// Shapes  [..., channels] -> the same; weights gamma, beta, moving_mean, moving_variance
 ///         [channels]. An empty batch leaves the moving values alone.
-/// Source  tf.keras.layers.BatchNormalization
+/// Source  tf.keras.layers.BatchNormalization; renorm: Ioffe 2017
 class BatchNormalization : public LayerOf<BatchNormalizationOptions> {
  public:
   explicit BatchNormalization(EmptyBraces) : BatchNormalization() {}
+  /// Throws  InvalidArgumentError for a momentum outside of [0, 1] and limits that exclude all.
   explicit BatchNormalization(BatchNormalizationOptions options = {});
   /// Computes activation(normalized x + residual) in one pass, for the end of a residual block.
   /// Shapes  residual as x.
@@ -64,9 +73,13 @@ class BatchNormalization : public LayerOf<BatchNormalizationOptions> {
   Tensor normalize(const Tensor& x, const Tensor& residual, CallOptions options);
   Tensor normalize_last(const Tensor& x, const Tensor& residual, CallOptions options);
   Tensor normalize_masked(const Tensor& x, const Tensor& mask);
+  Tensor corrected(const Tensor& normalized, const Tensor& mean, const Tensor& variance);
+  Tensor finished(const Tensor& normalized, const Tensor& x, const Tensor& residual);
+  void move_renormed(const Tensor& mean, const Tensor& deviation);
   void move(const Tensor& mean, const Tensor& variance);
 
   Variable gamma_, beta_, moving_mean_, moving_variance_;
+  Variable moving_stddev_, renorm_mean_, renorm_stddev_;
 };
 
 namespace nn_internal {
@@ -89,10 +102,8 @@ struct LayerNormalizationOptions {  // options of LayerNormalization
   bool scale = true;
   Initializer beta_initializer = initializers::zeros();
   Initializer gamma_initializer = initializers::ones();
-  Regularizer beta_regularizer = {};
-  Regularizer gamma_regularizer = {};
-  Constraint beta_constraint = {};
-  Constraint gamma_constraint = {};
+  Regularizer beta_regularizer = {}, gamma_regularizer = {};
+  Constraint beta_constraint = {}, gamma_constraint = {};
   std::string name = {};
 };
 
@@ -129,10 +140,8 @@ struct GroupNormalizationOptions {  // options of GroupNormalization
   bool scale = true;
   Initializer beta_initializer = initializers::zeros();
   Initializer gamma_initializer = initializers::ones();
-  Regularizer beta_regularizer = {};
-  Regularizer gamma_regularizer = {};
-  Constraint beta_constraint = {};
-  Constraint gamma_constraint = {};
+  Regularizer beta_regularizer = {}, gamma_regularizer = {};
+  Constraint beta_constraint = {}, gamma_constraint = {};
   std::string name = {};
 };
 

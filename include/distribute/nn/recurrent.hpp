@@ -9,6 +9,7 @@
 #include <distribute/ops/sequence.hpp>
 
 #include <memory>
+#include <utility>
 
 namespace distribute::nn {
 
@@ -19,19 +20,16 @@ struct SimpleRNNOptions {  // options of SimpleRNN
   Initializer kernel_initializer = initializers::glorot_uniform();
   Initializer recurrent_initializer = initializers::orthogonal();
   Initializer bias_initializer = initializers::zeros();
-  Regularizer kernel_regularizer = {};
-  Regularizer recurrent_regularizer = {};
-  Regularizer bias_regularizer = {};
+  Regularizer kernel_regularizer = {}, recurrent_regularizer = {}, bias_regularizer = {};
   Regularizer activity_regularizer = {};
-  Constraint kernel_constraint = {};
-  Constraint recurrent_constraint = {};
-  Constraint bias_constraint = {};
+  Constraint kernel_constraint = {}, recurrent_constraint = {}, bias_constraint = {};
   double dropout = 0;  // probability of dropping an input; the mask is the same for all steps
   double recurrent_dropout = 0;  // the same for the state, with a mask for each gate
   bool return_sequences = false;
   bool go_backwards = false;
   bool zero_output_for_mask = false;
   bool stateful = false;  // a call begins with the final states of the one before
+  bool unroll = false;    // for saved models: steps are a loop in any case
   std::string name = {};
 };
 
@@ -44,19 +42,16 @@ struct LSTMOptions {  // options of LSTM
   Initializer recurrent_initializer = initializers::orthogonal();
   Initializer bias_initializer = initializers::zeros();
   bool unit_forget_bias = true;  // the forget gate's biases start at 1
-  Regularizer kernel_regularizer = {};
-  Regularizer recurrent_regularizer = {};
-  Regularizer bias_regularizer = {};
+  Regularizer kernel_regularizer = {}, recurrent_regularizer = {}, bias_regularizer = {};
   Regularizer activity_regularizer = {};
-  Constraint kernel_constraint = {};
-  Constraint recurrent_constraint = {};
-  Constraint bias_constraint = {};
+  Constraint kernel_constraint = {}, recurrent_constraint = {}, bias_constraint = {};
   double dropout = 0;
   double recurrent_dropout = 0;
   bool return_sequences = false;
   bool go_backwards = false;
   bool zero_output_for_mask = false;
   bool stateful = false;  // a call begins with the final states of the one before
+  bool unroll = false;    // for saved models: steps are a loop in any case
   std::string name = {};
 };
 
@@ -68,19 +63,16 @@ struct GRUOptions {  // options of GRU
   Initializer kernel_initializer = initializers::glorot_uniform();
   Initializer recurrent_initializer = initializers::orthogonal();
   Initializer bias_initializer = initializers::zeros();
-  Regularizer kernel_regularizer = {};
-  Regularizer recurrent_regularizer = {};
-  Regularizer bias_regularizer = {};
+  Regularizer kernel_regularizer = {}, recurrent_regularizer = {}, bias_regularizer = {};
   Regularizer activity_regularizer = {};
-  Constraint kernel_constraint = {};
-  Constraint recurrent_constraint = {};
-  Constraint bias_constraint = {};
+  Constraint kernel_constraint = {}, recurrent_constraint = {}, bias_constraint = {};
   double dropout = 0;
   double recurrent_dropout = 0;
   bool return_sequences = false;
   bool go_backwards = false;
   bool zero_output_for_mask = false;
   bool stateful = false;    // a call begins with the final states of the one before
+  bool unroll = false;      // for saved models: steps are a loop in any case
   bool reset_after = true;  // applies the reset gate after the product with the state
   std::string name = {};
 };
@@ -117,7 +109,7 @@ class RecurrentBase : public Module {
   bool stateful() const { return bool(kept_); }
 
  protected:
-  RecurrentBase(std::string name, bool return_sequences, bool stateful);
+  RecurrentBase(std::string name, bool return_sequences, bool go_backwards, bool stateful);
 
  private:
   friend class Bidirectional;
@@ -133,7 +125,7 @@ class RecurrentBase : public Module {
   RecurrentResult run_from(const Tensor& x, const std::vector<Tensor>& initial,
                            const CallOptions& options);
 
-  bool return_sequences_;
+  bool return_sequences_, go_backwards_;
   Pimpl<KeptStates> kept_;  // states of a stateful layer
 };
 
@@ -183,8 +175,8 @@ class GRU : public RecurrentLayer {
   explicit GRU(GRUOptions options);
 };
 
-/// How the outputs of both directions become one.
-enum class MergeMode : uint8_t { Concat, Sum, Mul, Ave };
+/// How the outputs of both directions become one; None: not at all.
+enum class MergeMode : uint8_t { Concat, Sum, Mul, Ave, None };
 
 struct BidirectionalOptions {  // options of Bidirectional
   MergeMode merge_mode = MergeMode::Concat;
@@ -200,19 +192,33 @@ class Bidirectional : public Module {
  public:
   /// Throws  UnimplementedError for an RNN whose cell has no clone().
   explicit Bidirectional(const RecurrentBase& layer, BidirectionalOptions options = {});
+  /// Takes the options of the second layer from `backward_layer`, whose name it keeps.
+  /// Throws  InvalidArgumentError unless one of the layers goes backwards, and if they differ in
+  ///         return_sequences or stateful.
+  Bidirectional(const RecurrentBase& layer, const RecurrentBase& backward_layer,
+                BidirectionalOptions options = {});
   /// Returns the output, then the states of the forward layer and those of the backward one.
   RecurrentResult call_with_states(const Tensor& x, const std::vector<Tensor>& initial = {},
                                    CallOptions options = {});
+  /// Returns what each layer gives, the outputs of the second one in the order of the steps. It is
+  /// the call of a layer whose merge_mode is None.
+  std::pair<RecurrentResult, RecurrentResult> call_both(const Tensor& x,
+                                                        const std::vector<Tensor>& initial = {},
+                                                        CallOptions options = {});
   /// How the outputs of both directions become one.
   MergeMode merge_mode() const { return merge_mode_; }
-  /// Returns the layer that reads from the first step.
+  /// Returns the layer that reads from the first step, and the one that reads from the last.
   const RecurrentBase& forward_layer() const { return *forward_; }
+  const RecurrentBase& backward_layer() const { return *backward_; }
 
  private:
   DISTRIBUTE_INLINE Tensor call(const Tensor& x, CallOptions options) override;
   std::string kind() const override { return "bidirectional"; }
   bool supports_masking() const override { return return_sequences_; }
   RecurrentBase& add_direction(const RecurrentBase& layer, bool turned, const std::string& prefix);
+  std::pair<RecurrentResult, RecurrentResult> run_both(const Tensor& x,
+                                                       const std::vector<Tensor>& initial,
+                                                       CallOptions options);
   Tensor merge(const Tensor& forward, const Tensor& backward) const;
 
   MergeMode merge_mode_;

@@ -17,6 +17,7 @@ struct RNNOptions {  // options of RNN
   bool return_sequences = false;
   bool go_backwards = false;          // reads from the last step; results are in that order
   bool stateful = false;              // a call begins with the final states of the one before
+  bool unroll = false;                // for saved models: steps are a loop in any case
   bool zero_output_for_mask = false;  // false: a masked step repeats the output before it
   Regularizer activity_regularizer = {};
   std::string name = {};
@@ -90,12 +91,8 @@ struct SimpleRNNCellOptions {  // options of SimpleRNNCell
   Initializer kernel_initializer = initializers::glorot_uniform();
   Initializer recurrent_initializer = initializers::orthogonal();
   Initializer bias_initializer = initializers::zeros();
-  Regularizer kernel_regularizer = {};
-  Regularizer recurrent_regularizer = {};
-  Regularizer bias_regularizer = {};
-  Constraint kernel_constraint = {};
-  Constraint recurrent_constraint = {};
-  Constraint bias_constraint = {};
+  Regularizer kernel_regularizer = {}, recurrent_regularizer = {}, bias_regularizer = {};
+  Constraint kernel_constraint = {}, recurrent_constraint = {}, bias_constraint = {};
   double dropout = 0;
   double recurrent_dropout = 0;
   std::string name = {};
@@ -110,12 +107,8 @@ struct LSTMCellOptions {  // options of LSTMCell
   Initializer recurrent_initializer = initializers::orthogonal();
   Initializer bias_initializer = initializers::zeros();
   bool unit_forget_bias = true;  // the forget gate's biases start at 1
-  Regularizer kernel_regularizer = {};
-  Regularizer recurrent_regularizer = {};
-  Regularizer bias_regularizer = {};
-  Constraint kernel_constraint = {};
-  Constraint recurrent_constraint = {};
-  Constraint bias_constraint = {};
+  Regularizer kernel_regularizer = {}, recurrent_regularizer = {}, bias_regularizer = {};
+  Constraint kernel_constraint = {}, recurrent_constraint = {}, bias_constraint = {};
   double dropout = 0;
   double recurrent_dropout = 0;
   std::string name = {};
@@ -129,12 +122,8 @@ struct GRUCellOptions {  // options of GRUCell
   Initializer kernel_initializer = initializers::glorot_uniform();
   Initializer recurrent_initializer = initializers::orthogonal();
   Initializer bias_initializer = initializers::zeros();
-  Regularizer kernel_regularizer = {};
-  Regularizer recurrent_regularizer = {};
-  Regularizer bias_regularizer = {};
-  Constraint kernel_constraint = {};
-  Constraint recurrent_constraint = {};
-  Constraint bias_constraint = {};
+  Regularizer kernel_regularizer = {}, recurrent_regularizer = {}, bias_regularizer = {};
+  Constraint kernel_constraint = {}, recurrent_constraint = {}, bias_constraint = {};
   double dropout = 0;
   double recurrent_dropout = 0;
   bool reset_after = true;  // applies the reset gate after the product with the state

@@ -19,7 +19,9 @@ Tensor relu6(const Tensor& x);
 /// Gives max(x, alpha x), with alpha 0.2 as in tf.nn.leaky_relu.
 Tensor leaky_relu(const Tensor& x);
 Tensor leaky_relu(const Tensor& x, float alpha);
+/// Gives x, and alpha (exp(x) - 1) below 0; alpha is 1 unless it is given.
 Tensor elu(const Tensor& x);
+Tensor elu(const Tensor& x, double alpha);
 Tensor selu(const Tensor& x);
 /// Gives the exact form, x Phi(x).
 Tensor gelu(const Tensor& x);
@@ -43,21 +45,27 @@ Tensor mish(const Tensor& x);
 Tensor softsign(const Tensor& x);
 /// Gives exp(x), under Keras's name.
 Tensor exponential(const Tensor& x);
-/// Gives the values of elu with an alpha of 1. Its slope at 0 is 2, as in Keras 3.15, where elu's
-/// is 1.
+/// Gives max(x, 0) + alpha (exp(min(x, 0) / alpha) - 1); alpha is 1 unless it is given. Its slope
+/// at 0 is 2, as in Keras 3.15, where elu's is 1.
 Tensor celu(const Tensor& x);
+Tensor celu(const Tensor& x, double alpha);
 /// Limits x to [-1, 1].
 Tensor hard_tanh(const Tensor& x);
 /// Gives x - tanh(x).
 Tensor tanh_shrink(const Tensor& x);
-/// Moves x towards 0 by 0.5, and gives 0 within [-0.5, 0.5]; the hard form keeps values outside of
-/// it.
+/// Moves x towards 0 by the threshold, and gives 0 where |x| is not above it; the hard form keeps
+/// values above it. The threshold is 0.5 unless it is given.
 Tensor soft_shrink(const Tensor& x);
+Tensor soft_shrink(const Tensor& x, double threshold);
 Tensor hard_shrink(const Tensor& x);
+Tensor hard_shrink(const Tensor& x, double threshold);
+/// Gives x above the threshold, and default_value elsewhere.
+Tensor threshold(const Tensor& x, double threshold, double default_value);
 /// Gives log(sigmoid(x)), safe for large values.
 Tensor log_sigmoid(const Tensor& x);
-/// Gives (x + sqrt(x^2 + 4)) / 2.
+/// Gives (x + sqrt(x^2 + b)) / 2; b is 4 unless it is given.
 Tensor squareplus(const Tensor& x);
+Tensor squareplus(const Tensor& x, double b);
 /// Gives (x + 1) / 2, limited to [0, 1]; and the function with this slope.
 Tensor sparse_sigmoid(const Tensor& x);
 Tensor sparse_plus(const Tensor& x);
@@ -67,6 +75,15 @@ Tensor sparse_plus(const Tensor& x);
 /// Source  tf.nn.softmax
 Tensor softmax(const Tensor& logits);
 Tensor softmax(const Tensor& logits, int axis);
+/// Splits x into halves a and b along `axis` (the last one by default), and gives a sigmoid(b).
+/// Throws  InvalidArgumentError for an axis of odd size.
+/// Source  tf.keras.activations.glu; Dauphin et al. 2017
+Tensor glu(const Tensor& x);
+Tensor glu(const Tensor& x, int axis);
+/// Gives max(x - t, 0) along `axis` (the last one by default) with Keras's threshold t.
+/// Source  tf.keras.activations.sparsemax; Martins et al. 2016
+Tensor sparsemax(const Tensor& x);
+Tensor sparsemax(const Tensor& x, int axis);
 /// Gives the logarithm of softmax.
 /// Source  tf.nn.log_softmax
 Tensor log_softmax(const Tensor& logits);
@@ -86,7 +103,8 @@ inline constexpr std::pair<std::string_view, PlainActivation> kActivations[] = {
     {"mish", mish}, {"softsign", softsign}, {"exponential", exponential}, {"celu", celu},
     {"hard_tanh", hard_tanh}, {"tanh_shrink", tanh_shrink}, {"soft_shrink", soft_shrink},
     {"hard_shrink", hard_shrink}, {"log_sigmoid", log_sigmoid}, {"squareplus", squareplus},
-    {"sparse_sigmoid", sparse_sigmoid}, {"sparse_plus", sparse_plus}};
+    {"sparse_sigmoid", sparse_sigmoid}, {"sparse_plus", sparse_plus}, {"glu", glu},
+    {"sparsemax", sparsemax}};
 // clang-format on
 
 /// No constant expression can call it, so that compilers show its name for a wrong one.

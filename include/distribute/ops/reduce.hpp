@@ -62,6 +62,21 @@ Tensor segment_sum(const Tensor& data, const Tensor& segment_ids);
 /// Source  tf.scatter_nd
 Tensor scatter_nd(const Tensor& indices, const Tensor& updates, const Shape& shape);
 
+/// Gives x with the updates in place of, added to, or subtracted from the elements or slices that
+/// tuples of indices name, or with the smaller or larger of both. Of updates of one place
+/// tensor_scatter_nd_update keeps the last; each of them gets that place's gradient, as in
+/// TensorFlow.
+/// Shapes  indices int32 or int64 [i..., k], updates [i..., rest of x's shape behind its first k
+///         axes] -> x's shape.
+/// Throws  InvalidArgumentError for the reasons of gather_nd(), and for updates of another shape or
+///         dtype.
+/// Source  tf.tensor_scatter_nd_update and so on
+Tensor tensor_scatter_nd_update(const Tensor& x, const Tensor& indices, const Tensor& updates);
+Tensor tensor_scatter_nd_add(const Tensor& x, const Tensor& indices, const Tensor& updates);
+Tensor tensor_scatter_nd_sub(const Tensor& x, const Tensor& indices, const Tensor& updates);
+Tensor tensor_scatter_nd_min(const Tensor& x, const Tensor& indices, const Tensor& updates);
+Tensor tensor_scatter_nd_max(const Tensor& x, const Tensor& indices, const Tensor& updates);
+
 struct NormOptions {               // options of norm()
   std::optional<double> ord = {};  // 1, 2, infinity or another positive number; unset: Euclidean
   std::vector<int> axes = {};      // empty: all

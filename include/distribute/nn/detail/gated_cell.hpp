@@ -40,6 +40,7 @@ RecurrentLayerOptions joined_options(RecurrentCell cell, const Options& o) {
     common.return_sequences = all.step.return_sequences = o.return_sequences;
     common.go_backwards = all.step.go_backwards = o.go_backwards;
     common.stateful = o.stateful;
+    if constexpr (requires { o.unroll; }) common.unroll = o.unroll;
   }
   if constexpr (requires { o.zero_output_for_mask; })
     common.zero_output_for_mask = all.step.zero_output_for_mask = o.zero_output_for_mask;

@@ -49,8 +49,7 @@ DISTRIBUTE_INLINE Tensor ELU::call(const Tensor& x, CallOptions) {
   if (!is_floating(x.dtype()))
     throw InvalidArgumentError(
         str_cat("ELU '", name(), "' takes floating numbers, got ", name_of(x.dtype())));
-  const Tensor y = elu(x);
-  return alpha_ == 1 ? y : where(greater(x, scalar_like(x, 0)), y, y * alpha_);
+  return elu(x, alpha_);
 }
 
 DISTRIBUTE_INLINE PReLU::PReLU(PReLUOptions options) : LayerOf(std::move(options)) {

@@ -149,8 +149,13 @@ DISTRIBUTE_INLINE RecurrentResult ConvLSTMCell::run(const Run& sequence,
 }
 
 DISTRIBUTE_INLINE RNNOptions rnn_options(const RecurrentLayerOptions& o) {
-  return {o.step.return_sequences,     o.step.go_backwards,           o.common.stateful,
-          o.step.zero_output_for_mask, o.common.activity_regularizer, o.common.name};
+  return {.return_sequences = o.step.return_sequences,
+          .go_backwards = o.step.go_backwards,
+          .stateful = o.common.stateful,
+          .unroll = o.common.unroll,
+          .zero_output_for_mask = o.step.zero_output_for_mask,
+          .activity_regularizer = o.common.activity_regularizer,
+          .name = o.common.name};
 }
 
 DISTRIBUTE_INLINE const ConvLSTMLayerOptions& checked(const ConvLSTMLayerOptions& o) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/nn/dense.hpp>
+#include <distribute/nn/detail/input_axes.hpp>
 #include <distribute/ops/math.hpp>
 
 namespace distribute::nn {
@@ -12,8 +13,7 @@ DISTRIBUTE_INLINE Dense::Dense(DenseOptions options)
 }
 
 DISTRIBUTE_INLINE void Dense::build(const Shape& input) {
-  if (input.rank() < 1)
-    throw InvalidArgumentError(str_cat("Dense '", name(), "': input is a scalar"));
+  nn_internal::check_least_axes(name(), input, 2);
   kernel_ = add_weight("kernel", {input[-1], options_.units}, options_.kernel_initializer,
                        nn_internal::constrained(options_.kernel_constraint));
   if (options_.use_bias)
@@ -23,6 +23,7 @@ DISTRIBUTE_INLINE void Dense::build(const Shape& input) {
 }
 
 DISTRIBUTE_INLINE Tensor Dense::call(const Tensor& x, CallOptions) {
+  nn_internal::check_least_axes(name(), x.shape(), 2);
   const Tensor bias = bias_ ? bias_.value() : Tensor();
   const auto epilogue = nn_internal::epilogue_of(options_.activation);
   return nn_internal::activate(options_.activation, dense(x, with_lora(kernel_), bias, epilogue));

@@ -269,7 +269,7 @@ DISTRIBUTE_INLINE std::string keras_attribute(const Module& module, const std::s
   if (is_one_of(module, {"multi_head_attention", "grouped_query_attention"}))
     return name == "attention_output" ? "_output_dense" : "_" + name + "_dense";
   if (is_one_of(module, {"bidirectional"}))
-    return name.starts_with("backward") ? "backward_layer" : "forward_layer";
+    return name.starts_with("forward_") ? "forward_layer" : "backward_layer";
   if (is_one_of(module, {"time_distributed", "spectral_normalization"}) && name == "0")
     return "layer";
   const bool is_cell = dynamic_cast<const RecurrentBase*>(&module) && name != "dropout" &&

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -108,6 +109,13 @@ DISTRIBUTE_INLINE BatchNormalization::BatchNormalization(BatchNormalizationOptio
   if (options_.momentum < 0 || options_.momentum > 1)
     throw InvalidArgumentError(
         str_cat("BatchNormalization: momentum must be in [0, 1], got ", options_.momentum));
+  const auto& [rmax, rmin, dmax] = options_.renorm_clipping;
+  if (rmax && rmin && *rmax < *rmin)
+    throw InvalidArgumentError(str_cat("rmax should be greater than rmin in the `renorm_clipping` ",
+                                       "argument. Received: rmax=", *rmax, ", rmin=", *rmin, "."));
+  if (dmax && *dmax < 0)
+    throw InvalidArgumentError(str_cat("dmax should be non-negative in the `renorm_clipping` ",
+                                       "argument. Received: dmax=", *dmax, "."));
 }
 
 DISTRIBUTE_INLINE void BatchNormalization::build(const Shape& input) {
@@ -127,6 +135,14 @@ DISTRIBUTE_INLINE void BatchNormalization::build(const Shape& input) {
   moving_mean_ = add_weight("moving_mean", channels, options_.moving_mean_initializer, moving);
   moving_variance_ =
       add_weight("moving_variance", channels, options_.moving_variance_initializer, moving);
+  if (!options_.renorm) return;
+  const auto first_deviation = [variance = options_.moving_variance_initializer](const Shape& shape,
+                                                                                 uint64_t seed) {
+    return sqrt(variance(shape, seed));
+  };
+  moving_stddev_ = add_weight("moving_stddev", channels, first_deviation, moving);
+  renorm_mean_ = add_weight("renorm_mean", channels, options_.moving_mean_initializer, moving);
+  renorm_stddev_ = add_weight("renorm_stddev", channels, first_deviation, moving);
 }
 
 DISTRIBUTE_INLINE Tensor BatchNormalization::call(const Tensor& x, CallOptions options) {
@@ -158,10 +174,8 @@ DISTRIBUTE_INLINE Tensor BatchNormalization::normalize_last(const Tensor& x, con
   const Tensor beta = nn_internal::value_or_none(beta_);
   const bool training = options.training && trainable();
   const Tensor mask = options.mask ? options.mask : get_keras_mask(x);
-  if (training && mask && nn_internal::masks_channels(mask, x)) {
-    const Tensor y = normalize_masked(x, mask), sum = residual ? y + residual : y;
-    return options_.activation ? options_.activation(sum) : sum;
-  }
+  if (training && mask && nn_internal::masks_channels(mask, x))
+    return finished(normalize_masked(x, mask), x, residual);
   const Epilogue epilogue = nn_internal::epilogue_of(options_.activation);
   FusedBatchNormOptions fused{.epsilon = options_.epsilon,
                               .training = training,
@@ -175,6 +189,14 @@ DISTRIBUTE_INLINE Tensor BatchNormalization::normalize_last(const Tensor& x, con
   if (!training) {
     fused.mean = moving_mean_.value();
     fused.variance = moving_variance_.value();
+  }
+  if (training && options_.renorm) {
+    fused.residual = {};
+    fused.epilogue = Epilogue::None;
+    const FusedBatchNorm plain = fused_batch_norm(cast(x, DType::Float32), {}, {}, fused);
+    return finished(
+        plain.has_statistics ? corrected(plain.y, plain.batch_mean, plain.batch_variance) : plain.y,
+        x, residual);
   }
   const FusedBatchNorm result = fused_batch_norm(x, gamma, beta, fused);
   if (result.has_statistics) move(result.batch_mean, result.batch_variance);
@@ -190,11 +212,52 @@ DISTRIBUTE_INLINE Tensor BatchNormalization::normalize_masked(const Tensor& x, c
   const Tensor number = reduce_sum(cast(counts, DType::Float32)) + 1e-7f;
   const Tensor mean = reduce_sum(where(counts, wide, none), axes) / number;
   const Tensor variance = reduce_sum(square(where(counts, wide - mean, none)), axes) / number;
+  const Tensor y = (wide - mean) * rsqrt(variance + options_.epsilon);
+  if (options_.renorm) return corrected(y, stop_gradient(mean), stop_gradient(variance));
   move(stop_gradient(mean), stop_gradient(variance));
-  Tensor y = (wide - mean) * rsqrt(variance + options_.epsilon);
+  return y;
+}
+
+/// Applies gamma, beta, the residual and the activation.
+DISTRIBUTE_INLINE Tensor BatchNormalization::finished(const Tensor& normalized, const Tensor& x,
+                                                      const Tensor& residual) {
+  Tensor y = normalized;
   if (gamma_) y = y * gamma_.value();
   if (beta_) y = y + beta_.value();
-  return cast(y, x.dtype());
+  y = cast(y, x.dtype());
+  if (residual) y = y + residual;
+  return options_.activation ? options_.activation(y) : y;
+}
+
+/// Applies the corrections of batch renormalization, and moves the statistics.
+/// Source  BatchNormalization._renorm_correction_and_moments
+DISTRIBUTE_INLINE Tensor BatchNormalization::corrected(const Tensor& normalized, const Tensor& mean,
+                                                       const Tensor& variance) {
+  const auto& [rmax, rmin, dmax] = options_.renorm_clipping;
+  const Tensor deviation = sqrt(variance + options_.epsilon);
+  const Tensor usual = stop_gradient(renorm_stddev_.value());
+  const Tensor divisor = maximum(usual, scalar_like(usual, std::sqrt(options_.epsilon)));
+  Tensor r = deviation / divisor, d = (mean - stop_gradient(renorm_mean_.value())) / divisor;
+  if (rmin) r = maximum(r, scalar_like(r, *rmin));
+  if (rmax) r = minimum(r, scalar_like(r, *rmax));
+  if (dmax) d = minimum(maximum(d, scalar_like(d, -*dmax)), scalar_like(d, *dmax));
+  move_renormed(mean, deviation);
+  return normalized * stop_gradient(r) + stop_gradient(d);
+}
+
+/// Source  BatchNormalization._update_renorm_statistics
+DISTRIBUTE_INLINE void BatchNormalization::move_renormed(const Tensor& mean,
+                                                         const Tensor& deviation) {
+  const auto move = [](const Variable& moving, const Tensor& batch, double momentum) {
+    const Tensor moved = nn_internal::blend(moving.value(), stop_gradient(batch), momentum);
+    moving.assign(moved);
+    return moved;
+  };
+  move(renorm_mean_, mean, options_.renorm_momentum);
+  move(renorm_stddev_, deviation, options_.renorm_momentum);
+  move(moving_mean_, mean, options_.momentum);
+  const Tensor stddev = move(moving_stddev_, deviation, options_.momentum);
+  moving_variance_.assign(stop_gradient(relu(square(stddev) - options_.epsilon)));
 }
 
 DISTRIBUTE_INLINE void BatchNormalization::move(const Tensor& mean, const Tensor& variance) {

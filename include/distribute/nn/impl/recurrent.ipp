@@ -34,7 +34,8 @@ class RecurrentLayer::Cell : public Module {
 };
 
 DISTRIBUTE_INLINE RecurrentLayer::RecurrentLayer(RecurrentLayerOptions options)
-    : RecurrentBase(options.common.name, options.step.return_sequences, options.common.stateful),
+    : RecurrentBase(options.common.name, options.step.return_sequences, options.step.go_backwards,
+                    options.common.stateful),
       options_(std::move(options)) {
   set_activity_regularizer(options_.common.activity_regularizer);
   cell_ =

@@ -64,8 +64,8 @@ class RecurrentBase::KeptStates {
 };
 
 DISTRIBUTE_INLINE RecurrentBase::RecurrentBase(std::string name, bool return_sequences,
-                                               bool stateful)
-    : Module(std::move(name)), return_sequences_(return_sequences) {
+                                               bool go_backwards, bool stateful)
+    : Module(std::move(name)), return_sequences_(return_sequences), go_backwards_(go_backwards) {
   if (stateful) kept_ = Pimpl<KeptStates>(new KeptStates());
 }
 

@@ -104,7 +104,7 @@ DISTRIBUTE_INLINE RecurrentResult StackedRNNCells::run(const Run& sequence,
 }
 
 DISTRIBUTE_INLINE RNN::RNN(std::unique_ptr<RNNCell> cell, RNNOptions options)
-    : RecurrentBase(options.name, options.return_sequences, options.stateful),
+    : RecurrentBase(options.name, options.return_sequences, options.go_backwards, options.stateful),
       options_(std::move(options)),
       cell_(cell.get()) {
   set_activity_regularizer(options_.activity_regularizer);

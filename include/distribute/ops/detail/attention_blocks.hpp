@@ -11,6 +11,13 @@
 
 namespace distribute::ops_internal {
 
+/// The two steps of attention by operations that have gradients, with all scores in memory at once.
+/// Shapes  q and k as for dot_product_attention() -> probabilities [batch, heads, queries, keys];
+///         those and v -> [batch, queries, heads, width].
+Tensor attention_probabilities(const Tensor& q, const Tensor& k,
+                               const nn::AttentionOptions& options, double scale);
+Tensor weighted_values(Tensor probabilities, const Tensor& v, const nn::AttentionOptions& options);
+
 /// Rows of numbers whose beginnings are `step` apart.
 struct HeadRows {
   const float* data = nullptr;

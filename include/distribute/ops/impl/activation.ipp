@@ -34,6 +34,10 @@ DISTRIBUTE_INLINE Tensor leaky_relu(const Tensor& x) {
 DISTRIBUTE_INLINE Tensor elu(const Tensor& x) {
   return ops_internal::unary<ops_internal::Elu>("elu", x);
 }
+DISTRIBUTE_INLINE Tensor elu(const Tensor& x, double alpha) {
+  const Tensor y = elu(x);
+  return alpha == 1 ? y : where(greater(x, scalar_like(x, 0)), y, y * alpha);
+}
 DISTRIBUTE_INLINE Tensor selu(const Tensor& x) {
   return ops_internal::unary<ops_internal::Selu>("selu", x);
 }
@@ -63,18 +67,31 @@ DISTRIBUTE_INLINE Tensor hard_silu(const Tensor& x) { return x * hard_sigmoid(x)
 DISTRIBUTE_INLINE Tensor mish(const Tensor& x) { return x * tanh(softplus(x)); }
 DISTRIBUTE_INLINE Tensor softsign(const Tensor& x) { return x / (abs(x) + 1.0f); }
 DISTRIBUTE_INLINE Tensor exponential(const Tensor& x) { return exp(x); }
-DISTRIBUTE_INLINE Tensor celu(const Tensor& x) {
+DISTRIBUTE_INLINE Tensor celu(const Tensor& x) { return celu(x, 1); }
+DISTRIBUTE_INLINE Tensor celu(const Tensor& x, double alpha) {
   const Tensor zero = scalar_like(x, 0);
-  return maximum(x, zero) + expm1(minimum(x, zero));
+  if (alpha == 1) return maximum(x, zero) + expm1(minimum(x, zero));
+  return maximum(x, zero) + expm1(minimum(x, zero) / alpha) * alpha;
 }
 DISTRIBUTE_INLINE Tensor hard_tanh(const Tensor& x) { return clip_by_value(x, -1, 1); }
 DISTRIBUTE_INLINE Tensor tanh_shrink(const Tensor& x) { return x - tanh(x); }
-DISTRIBUTE_INLINE Tensor soft_shrink(const Tensor& x) { return relu(x - 0.5f) - relu(-x - 0.5f); }
-DISTRIBUTE_INLINE Tensor hard_shrink(const Tensor& x) {
-  return where(greater(abs(x), scalar_like(x, 0.5)), x, scalar_like(x, 0));
+DISTRIBUTE_INLINE Tensor soft_shrink(const Tensor& x) { return soft_shrink(x, 0.5); }
+DISTRIBUTE_INLINE Tensor soft_shrink(const Tensor& x, double threshold) {
+  const Tensor below = where(x < -threshold, x + threshold, scalar_like(x, 0));
+  return where(x > threshold, x - threshold, below);
+}
+DISTRIBUTE_INLINE Tensor hard_shrink(const Tensor& x) { return hard_shrink(x, 0.5); }
+DISTRIBUTE_INLINE Tensor hard_shrink(const Tensor& x, double threshold) {
+  return where(abs(x) > threshold, x, scalar_like(x, 0));
+}
+DISTRIBUTE_INLINE Tensor threshold(const Tensor& x, double threshold, double default_value) {
+  return where(x > threshold, x, scalar_like(x, default_value));
 }
 DISTRIBUTE_INLINE Tensor log_sigmoid(const Tensor& x) { return -softplus(-x); }
-DISTRIBUTE_INLINE Tensor squareplus(const Tensor& x) { return (x + sqrt(square(x) + 4.0f)) / 2.0f; }
+DISTRIBUTE_INLINE Tensor squareplus(const Tensor& x) { return squareplus(x, 4); }
+DISTRIBUTE_INLINE Tensor squareplus(const Tensor& x, double b) {
+  return (x + sqrt(square(x) + b)) / 2.0f;
+}
 DISTRIBUTE_INLINE Tensor sparse_sigmoid(const Tensor& x) {
   const Tensor zero = scalar_like(x, 0), one = scalar_like(x, 1);
   return minimum(one, maximum(zero, (x + 1.0f) / 2.0f));  // with slope 0 at -1 and 1

@@ -72,8 +72,7 @@ DISTRIBUTE_INLINE Tensor joined_masks(const Tensor& q, const Tensor& k,
   return all;
 }
 
-/// Computes attention by operations that have gradients, with all scores in memory at once.
-DISTRIBUTE_INLINE Tensor attention_of_operations(const Tensor& q, const Tensor& k, const Tensor& v,
+DISTRIBUTE_INLINE Tensor attention_probabilities(const Tensor& q, const Tensor& k,
                                                  const nn::AttentionOptions& options,
                                                  double scale) {
   const auto by_head = [](const Tensor& t) { return transpose(t, {0, 2, 1, 3}); };
@@ -82,14 +81,25 @@ DISTRIBUTE_INLINE Tensor attention_of_operations(const Tensor& q, const Tensor& 
   if (mask)
     scores = where(mask, scores,
                    scalar_like(scores, scores.dtype() == DType::Float16 ? -4.5e4 : -2.37e38));
-  Tensor probabilities = nn::softmax(scores);
-  if (mask && options.zeros_without_keys)
-    probabilities = where(mask, probabilities, scalar_like(probabilities, 0));
+  const Tensor probabilities = nn::softmax(scores);
+  if (!mask || !options.zeros_without_keys) return probabilities;
+  return where(mask, probabilities, scalar_like(probabilities, 0));
+}
+
+DISTRIBUTE_INLINE Tensor weighted_values(Tensor probabilities, const Tensor& v,
+                                         const nn::AttentionOptions& options) {
   if (options.dropout > 0)
     probabilities = nn::dropout(
         probabilities, float(options.dropout), options.seed,
         options.counter ? options.counter : [] { return uint64_t{0}; });
-  return by_head(matmul(probabilities, by_head(v)));
+  return transpose(matmul(probabilities, transpose(v, {0, 2, 1, 3})), {0, 2, 1, 3});
+}
+
+/// Computes attention by operations that have gradients, with all scores in memory at once.
+DISTRIBUTE_INLINE Tensor attention_of_operations(const Tensor& q, const Tensor& k, const Tensor& v,
+                                                 const nn::AttentionOptions& options,
+                                                 double scale) {
+  return weighted_values(attention_probabilities(q, k, options, scale), v, options);
 }
 
 /// Attention of all heads of all examples, block by block.

@@ -2,6 +2,7 @@
 #include <distribute/autograd/gradient_tape.hpp>
 #include <distribute/base/parallel.hpp>
 #include <distribute/ops/activation.hpp>
+#include <distribute/ops/arrangement.hpp>
 #include <distribute/ops/array.hpp>
 #include <distribute/ops/detail/flat_loop.hpp>
 #include <distribute/ops/detail/gpu_lines.hpp>
@@ -93,6 +94,35 @@ DISTRIBUTE_INLINE Tensor nn::log_softmax(const Tensor& logits, int axis) {
   return record("log_softmax", {logits}, y, gradient, ops_internal::AxisAttribute(logits, axis));
 }
 
+DISTRIBUTE_INLINE Tensor nn::glu(const Tensor& x, int axis) {
+  const int64_t size = x.shape()[x.shape().normalize_axis(axis)];
+  if (size % 2 != 0)
+    throw InvalidArgumentError(str_cat("glu: axis size must be divisible by 2. Received: x.shape=",
+                                       to_string(x.shape()), " with axis=", axis));
+  const std::vector<Tensor> halves = split(x, 2, axis);
+  return halves[0] * sigmoid(halves[1]);
+}
+
+/// The steps of Keras. Its threshold adds the cumulative sums of all elements of the support where
+/// Martins et al. take the last one, so that a row sums to 1 only if its support is one element.
+/// Source  keras/src/backend/tensorflow/nn.py of Keras 3.15
+DISTRIBUTE_INLINE Tensor nn::sparsemax(const Tensor& x, int axis) {
+  if (!is_floating(x.dtype()))
+    throw InvalidArgumentError(
+        str_cat("sparsemax: wants a floating dtype, got ", name_of(x.dtype())));
+  const int at = x.shape().normalize_axis(axis);
+  Shape along;
+  for (int i = 0; i < x.shape().rank(); ++i) along.push_back(i == at ? x.shape()[at] : 1);
+  const Tensor ranks = cast(range(1.0, double(x.shape()[at]) + 1), x.dtype()).to(x.device());
+  const Tensor sorted = sort(x, at, SortDirection::Descending), sums = cumsum(sorted, at);
+  const Tensor support = sorted - (sums - 1) / reshape(ranks, along) > 0;
+  const Tensor count = reduce_sum(cast(support, x.dtype()), {at}, true);
+  const Tensor sum = reduce_sum(where(support, sums, scalar_like(x, 0)), {at}, true);
+  return maximum(x - (sum - 1) / count, scalar_like(x, 0));
+}
+
+DISTRIBUTE_INLINE Tensor nn::glu(const Tensor& x) { return glu(x, -1); }
+DISTRIBUTE_INLINE Tensor nn::sparsemax(const Tensor& x) { return sparsemax(x, -1); }
 DISTRIBUTE_INLINE Tensor nn::softmax(const Tensor& logits) { return softmax(logits, -1); }
 DISTRIBUTE_INLINE Tensor nn::log_softmax(const Tensor& logits) { return log_softmax(logits, -1); }
 

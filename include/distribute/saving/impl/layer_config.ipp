@@ -22,6 +22,16 @@ namespace distribute::saving_internal {
 
 using Json = nlohmann::ordered_json;
 
+/// The limits that are set.
+DISTRIBUTE_INLINE Json renorm_limits(const nn::BatchNormalizationOptions& o) {
+  if (!o.renorm) return nullptr;
+  Json limits = Json::object();
+  if (o.renorm_clipping.rmax) limits["rmax"] = *o.renorm_clipping.rmax;
+  if (o.renorm_clipping.rmin) limits["rmin"] = *o.renorm_clipping.rmin;
+  if (o.renorm_clipping.dmax) limits["dmax"] = *o.renorm_clipping.dmax;
+  return limits;
+}
+
 DISTRIBUTE_INLINE bool add_batch_normalization(const nn::Module& layer, Json& layers) {
   const auto* batch = dynamic_cast<const nn::BatchNormalization*>(&layer);
   if (!batch) return false;
@@ -33,6 +43,9 @@ DISTRIBUTE_INLINE bool add_batch_normalization(const nn::Module& layer, Json& la
                                  {"center", o.center},
                                  {"scale", o.scale},
                                  {"synchronized", o.synchronized},
+                                 {"renorm", o.renorm},
+                                 {"renorm_clipping", renorm_limits(o)},
+                                 {"renorm_momentum", o.renorm_momentum},
                                  {"beta_regularizer", regularizer_object(o.beta_regularizer)},
                                  {"gamma_regularizer", regularizer_object(o.gamma_regularizer)},
                                  {"beta_constraint", constraint_object(o.beta_constraint)},

@@ -48,6 +48,7 @@ DISTRIBUTE_INLINE Json gated_layer_object(const nn::RecurrentLayer& layer) {
   const auto& step = layer.options().step;
   Json config = gates_config(layer, layer.options());
   config["stateful"] = layer.stateful();
+  config["unroll"] = layer.options().common.unroll;
   config["return_sequences"] = step.return_sequences;
   config["go_backwards"] = step.go_backwards;
   config["zero_output_for_mask"] = step.zero_output_for_mask;
@@ -60,6 +61,7 @@ DISTRIBUTE_INLINE void add_run_config(const nn::RNNOptions& o, Json& config) {
   config["return_state"] = false;
   config["go_backwards"] = o.go_backwards;
   config["stateful"] = o.stateful;
+  config["unroll"] = o.unroll;
   config["zero_output_for_mask"] = o.zero_output_for_mask;
 }
 
@@ -110,10 +112,11 @@ DISTRIBUTE_INLINE bool add_recurrent(const nn::Module& layer, Json& layers) {
   }
   const auto* both = dynamic_cast<const nn::Bidirectional*>(&layer);
   if (!both) return false;
-  const std::array<const char*, 4> modes = {"concat", "sum", "mul", "ave"};
+  const std::array<Json, 5> modes = {"concat", "sum", "mul", "ave", nullptr};
   layers.push_back(layer_object(layer, "Bidirectional",
                                 {{"merge_mode", modes[size_t(both->merge_mode())]},
-                                 {"layer", recurrent_object(both->forward_layer())}}));
+                                 {"layer", recurrent_object(both->forward_layer())},
+                                 {"backward_layer", recurrent_object(both->backward_layer())}}));
   return true;
 }
 
@@ -123,7 +126,10 @@ DISTRIBUTE_INLINE Json attention_config(const nn::MultiHeadAttentionOptions& o) 
           {"value_dim", o.value_dim.value_or(o.key_dim)},
           {"dropout", o.dropout},
           {"use_bias", o.use_bias},
+          {"use_gate", o.use_gate},
           {"output_shape", o.output_shape ? Json(*o.output_shape) : Json(nullptr)},
+          {"attention_axes", o.attention_axes.empty() ? Json(nullptr) : Json(o.attention_axes)},
+          {"sliding_window", o.sliding_window ? Json(*o.sliding_window) : Json(nullptr)},
           {"kernel_regularizer", regularizer_object(o.kernel_regularizer)},
           {"bias_regularizer", regularizer_object(o.bias_regularizer)},
           {"activity_regularizer", regularizer_object(o.activity_regularizer)},

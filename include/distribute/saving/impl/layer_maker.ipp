@@ -26,8 +26,14 @@ DISTRIBUTE_INLINE void read_axes(ConfigReader& r, nn::NormalizedAxes& axes) {
 
 DISTRIBUTE_INLINE void add_normalizations(LayerMakers& makers) {
   makers["BatchNormalization"] = [](auto& r) {
-    if (!r.get("renorm", false)) r.find("renorm_momentum");  // says nothing then
     nn::BatchNormalizationOptions o;
+    o.renorm = r.get("renorm", false);
+    o.renorm_momentum = r.get("renorm_momentum", 0.99);
+    if (const auto* limits = r.find("renorm_clipping"))
+      for (const auto& [name, limit] : limits->items())
+        (name == "rmax"   ? o.renorm_clipping.rmax
+         : name == "rmin" ? o.renorm_clipping.rmin
+                          : o.renorm_clipping.dmax) = limit.template get<double>();
     o.axis = int(r.single("axis", -1));
     o.momentum = r.get("momentum", 0.99);
     o.epsilon = r.get("epsilon", 1e-3);

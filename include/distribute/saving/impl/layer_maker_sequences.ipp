@@ -54,6 +54,7 @@ void run_options(ConfigReader& r, Options& o) {
   o.return_sequences = r.get("return_sequences", false);
   o.go_backwards = r.get("go_backwards", false);
   o.zero_output_for_mask = r.get("zero_output_for_mask", false);
+  if constexpr (requires { o.unroll; }) o.unroll = r.get("unroll", false);
 }
 
 /// Reads the options that recurrent layers and their cells have in common.
@@ -94,6 +95,12 @@ DISTRIBUTE_INLINE ConfigReader::Json without_direction(const ConfigReader::Json&
   return alike;
 }
 
+DISTRIBUTE_INLINE const nn::RecurrentBase& as_recurrent(ConfigReader& r, const MadeLayer& layer) {
+  const auto* recurrent = dynamic_cast<const nn::RecurrentBase*>(layer.get());
+  if (!recurrent) r.refuse("an inner layer that is not recurrent");
+  return *recurrent;
+}
+
 DISTRIBUTE_INLINE MadeLayer make_bidirectional(ConfigReader& r) {
   const std::map<std::string, nn::MergeMode> modes = {{"concat", nn::MergeMode::Concat},
                                                       {"sum", nn::MergeMode::Sum},
@@ -103,15 +110,16 @@ DISTRIBUTE_INLINE MadeLayer make_bidirectional(ConfigReader& r) {
   if (mode == modes.end()) r.refuse("this merge_mode");
   const auto* inner = r.find("layer");
   if (!inner) r.refuse("a wrapper without a layer");
-  const auto* backward = r.find("backward_layer");
-  if (backward && without_direction(*backward) != without_direction(*inner))
-    r.refuse("a backward layer with options of its own");
   const MadeLayer layer = make_layer(*inner);
-  const auto* recurrent = dynamic_cast<const nn::RecurrentBase*>(layer.get());
-  if (!recurrent) r.refuse("an inner layer that is not recurrent");
+  const auto& recurrent = as_recurrent(r, layer);
   constexpr std::string_view kForward = "forward_";  // which the wrapper puts in front
   if (layer->name().starts_with(kForward)) layer->set_name(layer->name().substr(kForward.size()));
-  return made<nn::Bidirectional>(*recurrent, nn::BidirectionalOptions{.merge_mode = mode->second});
+  const nn::BidirectionalOptions options{.merge_mode = mode->second};
+  const auto* backward = r.find("backward_layer");
+  if (!backward || without_direction(*backward) == without_direction(*inner))
+    return made<nn::Bidirectional>(recurrent, options);
+  const MadeLayer other = make_layer(*backward);
+  return made<nn::Bidirectional>(recurrent, as_recurrent(r, other), options);
 }
 
 DISTRIBUTE_INLINE std::unique_ptr<nn::RNNCell> make_cell(ConfigReader& r,
@@ -186,7 +194,9 @@ DISTRIBUTE_INLINE MadeLayer make_attention(ConfigReader& r) {
   o.dropout = r.get("dropout", 0.0);
   o.use_bias = r.get("use_bias", true);
   if (r.find("output_shape")) o.output_shape = r.single("output_shape", 0);
-  if (r.single("attention_axes", 1) != 1) r.refuse("attention over an axis that is not 1");
+  o.attention_axes = r.get("attention_axes", std::vector<int>());
+  if (r.find("sliding_window")) o.sliding_window = r.single("sliding_window", 1);
+  o.use_gate = r.get("use_gate", false);
   o.use_causal_mask = r.get(kCausalMask, false);
   o.kernel_regularizer = r.regularizer("kernel_regularizer");
   o.bias_regularizer = r.regularizer("bias_regularizer");
