@@ -254,6 +254,7 @@ TEST_CASE("options of a directory that do not fit are refused", "[datasets][tabl
   refused({.label_mode = "float"}, "label_mode is \"float\"");
   refused({.label_mode = "binary"}, "needs two classes; there are [\"birds\", \"cats\", \"dogs\"]");
   refused({.class_names = {"cats", "cows"}}, "has the folders [\"birds\", \"cats\", \"dogs\"]");
+  refused({.class_names = {"cats", "cats"}}, "a name is there twice");
   refused({.color_mode = "bgr"}, "color_mode is \"bgr\"");
   refused({.batch_size = 0}, "batch_size is 0");
   refused({.image_size = {160}}, "image_size is 160 x 0");

@@ -141,6 +141,20 @@ TEST_CASE("weights of single steps count in the mean over them", "[train][fit_op
   CHECK(trainer.model.evaluate(steps.batch(4)).at("loss") == Approx(1.503134).epsilon(2e-5));
 }
 
+TEST_CASE("arrays are evaluated and predicted as batches of their rows", "[train][fit_options]") {
+  Trainer trainer;
+  const train::ArrayData all = arrays(true);
+  const auto batches = all.rows_as_dataset().batch(8);
+  CHECK(trainer.model.evaluate(all, {}, 8) == trainer.model.evaluate(batches));
+  CHECK(trainer.model.evaluate(all, {.steps = 2}, 8) == trainer.model.evaluate(batches.take(2)));
+  CHECK(trainer.model.evaluate(train::ArrayData{all.x, all.y}) !=
+        trainer.model.evaluate(all));  // the weights count
+  const auto predicted = trainer.model.predict(all.x, {}, 8).to_vector();
+  CHECK(predicted ==
+        trainer.model.predict(data::Dataset::from_tensor_slices(all.x).batch(8)).to_vector());
+  CHECK_THROWS_SAYING(trainer.model.predict(all.x, {}, 0), InvalidArgumentError, "0");
+}
+
 TEST_CASE("validation_split validates with the last examples", "[train][fit_options]") {
   Trainer trainer;
   train::ArrayOptions quarter = kInOrder;

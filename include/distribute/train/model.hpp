@@ -135,9 +135,14 @@ class Model {
   /// Returns loss and metrics over all examples, each counted once.
   /// Throws  as fit.
   Logs evaluate(const InputData& data, const EvaluateOptions& options = {});
+  /// Does this with arrays, in batches.
+  Logs evaluate(const ArrayData& arrays, const EvaluateOptions& options = {},
+                int64_t batch_size = 32);
   /// Returns the predictions for all examples, in the order of the data, on every worker.
   /// Shapes  [examples, ...]
   Tensor predict(const data::Dataset& data, const PredictOptions& options = {});
+  /// Returns the predictions for the rows of an array.
+  Tensor predict(const Tensor& x, const PredictOptions& options = {}, int64_t batch_size = 32);
   /// Returns the predictions of a module of several named outputs.
   std::map<std::string, Tensor> predict_outputs(const data::Dataset& data,
                                                 const PredictOptions& options = {});

@@ -68,6 +68,9 @@ DISTRIBUTE_INLINE void check_request(const DirectoryRequest& r) {
   const bool has_labels = r.label_mode && (r.labels.are_inferred() || r.labels.numbers());
   if (!has_labels && !r.class_names.empty())
     refuse(r, "class_names is set, and labels or label_mode is std::nullopt; leave one out");
+  if (std::set<std::string>(r.class_names.begin(), r.class_names.end()).size() !=
+      r.class_names.size())
+    refuse(r, str_cat("class_names is ", quoted_list(r.class_names), "; a name is there twice"));
   if (r.batch_size && *r.batch_size < 1)
     refuse(r, str_cat("batch_size is ", *r.batch_size, "; it must be at least 1"));
   if (r.seed && *r.seed > UINT32_MAX)

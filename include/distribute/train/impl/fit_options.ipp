@@ -96,4 +96,14 @@ DISTRIBUTE_INLINE History Model::fit(const ArrayData& arrays, const FitOptions& 
   return fit(rows.batch(how.batch_size), all);
 }
 
+DISTRIBUTE_INLINE Logs Model::evaluate(const ArrayData& arrays, const EvaluateOptions& options,
+                                       int64_t batch_size) {
+  return evaluate(arrays.rows_as_dataset().batch(batch_size), options);
+}
+
+DISTRIBUTE_INLINE Tensor Model::predict(const Tensor& x, const PredictOptions& options,
+                                        int64_t batch_size) {
+  return predict(data::Dataset::from_tensor_slices(x).batch(batch_size), options);
+}
+
 }  // namespace distribute::train
