@@ -80,6 +80,7 @@
 #include <distribute/ops/impl/transpose.ipp>
 #include <distribute/ops/impl/unary.ipp>
 
+#include <distribute/data/impl/chunked_snapshot.ipp>
 #include <distribute/data/impl/file_list.ipp>
 #include <distribute/data/impl/fixed_length_record.ipp>
 #include <distribute/data/impl/saved_dataset.ipp>
