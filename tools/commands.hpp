@@ -15,6 +15,7 @@ std::vector<Command> checkpoint_commands();  // ckpt ls, verify, diff, convert
 Command cluster_command();
 Command make_cluster_command();
 std::vector<Command> data_commands();  // data tfrecord, ls
+Command data_save_command();           // of a data service
 Command data_serve_command();
 Command doctor_command();
 Command events_command();

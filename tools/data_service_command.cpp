@@ -1,6 +1,7 @@
 #include "commands.hpp"
 
 #include <distribute/base/error.hpp>
+#include <distribute/data_service/data_service.hpp>
 #include <distribute/data_service/servers.hpp>
 
 #include <csignal>
@@ -47,6 +48,31 @@ Command data_serve_command() {
        {"worker_addresses=HOST:PORT,...", &O::worker_addresses,
         "workers that share datasets by File, Data or Hint"}},
       [](const O& options, const CommandLine&) { return serve(options); });
+}
+
+/// The flags of `data save`, which its table explains.
+struct SaveFlags {
+  std::string service, compression = "none";
+  int64_t chunk_bytes = data::service::SaveOptions{}.chunk_bytes;
+};
+
+Command data_save_command() {
+  using O = SaveFlags;
+  return make_command<O>(
+      "data save", "NAME DIRECTORY",
+      "lets a data service write the dataset NAME; DIRECTORY/DONE or ERROR is its end",
+      {{"service=HOST:PORT", &O::service, "the dispatcher, which has a --work_dir"},
+       {"compression=C", &O::compression, one_of("none", "gzip"), "of the chunks"},
+       {"chunk_bytes=N", &O::chunk_bytes, at_least(1), "size at which a chunk is closed"}},
+      [](const O& options, const CommandLine& line) {
+        if (options.service.empty()) throw UsageProblem("--service is needed");
+        const bool gzip = options.compression == "gzip";
+        data::service::distributed_save(
+            line.words[0], line.words[1], options.service,
+            {.compression = gzip ? io::Compression::Gzip : io::Compression::None,
+             .chunk_bytes = options.chunk_bytes});
+        return 0;
+      });
 }
 
 }  // namespace distribute_tools

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
                                    make_cluster_command(),
                                    bench_kernels_command(),
                                    bench_all_reduce_command(),
+                                   data_save_command(),
                                    data_serve_command(),
                                    doctor_command(),
                                    bench_parameter_servers_command(),

@@ -39,6 +39,21 @@ TEST_CASE("distribute data serve is a dispatcher, and ends by SIGTERM with statu
   ReadOptions read = reading(target, "ten", ShardingPolicy::Dynamic);
   read.cluster = options;
   CHECK(sorted(numbers(data::service::from_dataset_id(read))) == up_to(10));
+  const std::string environment =
+      str_cat("DISTRIBUTE_JOB_TOKEN='", options.job_token, "' DISTRIBUTE_TLS=", int(options.tls));
+  const auto save = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> all{"data", "save"};
+    all.insert(all.end(), words.begin(), words.end());
+    return run_program("distribute", all, environment);
+  };
+  const std::vector<std::string> saved{"ten", directory / "saved", "--service=" + target,
+                                       "--compression=gzip"};
+  CHECK(save(saved).status == 0);
+  CHECK(sorted(numbers(Dataset::load(directory / "saved"))) == up_to(10));
+  const ProgramResult again = save(saved);
+  CHECK(again.status == 1);
+  CHECK_THAT(again.err, Catch::Matchers::Contains("already started"));
+  CHECK(save({"ten", directory / "other"}).status == 2);
   const std::string metrics =
       read_metrics(value_or_throw(net::parse_address(behind("http://", "/metrics"))),
                    metrics_token(options.job_token));

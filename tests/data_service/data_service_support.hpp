@@ -81,9 +81,11 @@ inline void register_all() {
   (void)once;
 }
 
-inline std::unique_ptr<DispatchServer> start_dispatcher(DispatcherConfig config = {}) {
+inline std::unique_ptr<DispatchServer> start_dispatcher(DispatcherConfig config = {},
+                                                        double lost_after = 20) {
   register_all();
   config.cluster = quick_options();
+  config.cluster.lost_after = lost_after;
   config.worker_timeout_ms = 2000;
   return std::make_unique<DispatchServer>(config);
 }

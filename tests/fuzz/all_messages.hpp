@@ -211,6 +211,12 @@ inline std::vector<MessageKind> data_service_messages() {
                              "it, of those whose worker is lost."),
       message<FollowAnswer>("FollowAnswer", "The dispatcher gives a TaskPlace of each."),
       message<LeaveRequest>("LeaveRequest", "A reader ends a pass."),
+      message<SaveRequest>("SaveRequest", "A program wants a dataset to be saved to a SaveTarget."),
+      message<SaveAnswer>("SaveAnswer", "The dispatcher numbers the save."),
+      message<ChunkReport>("ChunkReport",
+                           "A worker has written a chunk, is at the end of its part, or has "
+                           "failed."),
+      message<ChunkAnswer>("ChunkAnswer", "The dispatcher has made the chunk visible."),
       message<ElementsRequest>("ElementsRequest", "A reader asks a worker for elements."),
       message<ElementsAnswer>("ElementsAnswer", "The worker gives each as NumberedElement."),
       message<JournalEntry>("JournalEntry",

@@ -1,6 +1,7 @@
 /// DistributedDataParallel against PyTorch's own over Gloo, and what it says of mistakes.
 
 #include <distribute/base/error.hpp>
+#include <distribute/testing/detail/network_namespaces.hpp>
 #include <distribute/torch/distributed_sampler.hpp>
 #include <distribute/torch/sync_batch_norm.hpp>
 
@@ -21,6 +22,7 @@
 using Catch::Matchers::Contains;
 using distribute::Error;
 using distribute::str_cat;
+using distribute::testing::NetworkNamespaces;
 using distribute::testing::ProcessCluster;
 using distribute::testing::ProcessClusterOptions;
 
@@ -32,14 +34,6 @@ struct Run {
   int ranks = 2, steps = 3;
   std::string text() const { return str_cat(net, " ", ranks, " ", steps); }
 };
-
-ProcessClusterOptions ranks_of(int ranks, const std::string& function,
-                               const std::string& argument = "") {
-  ProcessClusterOptions options{
-      .workers = ranks, .function = function, .argument = argument, .deadline_seconds = 300};
-  options.environment["OMP_NUM_THREADS"] = "1";
-  return options;
-}
 
 /// The lines of the script, for one rank.
 template <typename Net>
@@ -67,7 +61,22 @@ std::string trained_lines(Net net, const Run& run) {
   std::snprintf(line, sizeof line, "weights %d %.9g %.9g\n", rank,
                 weights.sum().template item<double>(),
                 weights.square().sum().template item<double>());
-  return lines + line;
+  return lines + line + str_cat("bits ", rank, " ", bits_of(*net), "\n") +
+         str_cat("transport ", rank, " ", dist::get_transport(), "\n");
+}
+
+/// Checks that all lines "bits RANK NUMBER" have the same number.
+void check_same_bits(const std::string& text, int ranks) {
+  int found = 0;
+  std::string first;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("bits ")) continue;
+    const std::string bits = line.substr(line.rfind(' '));
+    if (!found++) first = bits;
+    CHECK(bits == first);
+  }
+  CHECK(found == ranks);
 }
 
 /// From "loss 0 2" to the numbers behind.
@@ -114,14 +123,15 @@ DISTRIBUTE_CLUSTER_MAIN(trains_like_pytorch) {
   dist::destroy_process_group();
 }
 
-TEST_CASE("losses and weights are those of PyTorch's DDP over Gloo", "[torch][multiproc]") {
-  const Run run = GENERATE(Run{"book", 2, 4}, Run{"book", 3, 4}, Run{"residual", 2, 4},
-                           Run{"residual", 3, 4}, Run{"sparse", 2, 4}, Run{"uneven", 3, 3});
+/// Trains on ranks as `options` say, and checks what PyTorch gives for the same run. Returns what
+/// the ranks have said.
+std::string check_against_pytorch(const Run& run, const ProcessClusterOptions& options) {
   INFO(run.text());
   const auto wanted = numbers_in(pytorch_lines(run));
-  ProcessCluster cluster(ranks_of(run.ranks, "trains_like_pytorch", run.text()));
+  ProcessCluster cluster(options);
   std::string lines;
   for (const auto& outcome : cluster.join()) lines += outcome.result.value();
+  check_same_bits(lines, run.ranks);
   const auto got = numbers_in(lines);
   REQUIRE(got.size() == wanted.size());
   for (const auto& [key, values] : wanted) {
@@ -132,47 +142,23 @@ TEST_CASE("losses and weights are those of PyTorch's DDP over Gloo", "[torch][mu
       CHECK_THAT(got.at(key)[i], Catch::Matchers::WithinRel(values[i], 2e-5) ||
                                      Catch::Matchers::WithinAbs(values[i], 1e-6));
   }
+  return lines;
 }
 
-DISTRIBUTE_CLUSTER_MAIN(moves_tensors) {
-  dist::init_process_group();
-  const int rank = dist::get_rank(), size = dist::get_world_size();
-  std::string wrong;
-  const auto check = [&](bool right, const std::string& what) {
-    if (!right) wrong += what + "; ";
-  };
-  for (const auto type : {torch::kFloat, torch::kDouble, torch::kHalf, torch::kBFloat16,
-                          torch::kInt, torch::kLong, torch::kShort, torch::kByte}) {
-    auto sum = torch::full({5}, rank + 1, type);
-    dist::all_reduce(sum);
-    check(sum.equal(torch::full({5}, size * (size + 1) / 2, type)),
-          str_cat("sum of ", c10::toString(type)));
-    auto most = torch::full({5}, rank + 1, type);
-    dist::all_reduce(most, c10d::ReduceOp::MAX);
-    check(most.equal(torch::full({5}, size, type)), str_cat("max of ", c10::toString(type)));
-  }
-  auto mean = torch::full({2, 3}, float(rank));
-  dist::all_reduce(mean, c10d::ReduceOp::AVG);
-  check(mean.allclose(torch::full({2, 3}, (size - 1) / 2.0f)), "mean");
-  auto from_last = torch::full({4}, double(rank), torch::kDouble);
-  dist::broadcast(from_last, size - 1);
-  check(from_last.equal(torch::full({4}, double(size - 1), torch::kDouble)), "broadcast");
-  const auto all = dist::all_gather(torch::full({2}, rank));
-  for (int r = 0; r < size; ++r) check(all[size_t(r)].equal(torch::full({2}, r)), "all_gather");
-  const auto mine = dist::reduce_scatter(torch::arange(size * 2, torch::kFloat).view({size, 2}));
-  check(mine.equal(torch::tensor({{2.0f * rank, 2.0f * rank + 1}}) * size), "reduce_scatter");
-  const auto texts = dist::all_gather_bytes(std::string(size_t(rank), 'x'));
-  for (int r = 0; r < size; ++r)
-    check(texts[size_t(r)] == std::string(size_t(r), 'x'), "all_gather_bytes");
-  check(dist::broadcast_bytes(rank == 1 ? "from 1" : "", 1) == "from 1", "broadcast_bytes");
-  dist::barrier();
-  task.set_result(wrong);
+TEST_CASE("losses and weights are those of PyTorch's DDP over Gloo", "[torch][multiproc]") {
+  const Run run = GENERATE(Run{"book", 2, 4}, Run{"book", 3, 4}, Run{"residual", 2, 4},
+                           Run{"residual", 3, 4}, Run{"sparse", 2, 4}, Run{"uneven", 3, 3});
+  check_against_pytorch(run, ranks_of(run.ranks, "trains_like_pytorch", run.text()));
 }
 
-TEST_CASE("collectives of tensors", "[torch][multiproc]") {
-  const int ranks = GENERATE(2, 3);
-  ProcessCluster cluster(ranks_of(ranks, "moves_tensors"));
-  for (const auto& outcome : cluster.join()) CHECK(outcome.result.value() == "");
+TEST_CASE("so they are on two hosts", "[torch][multiproc][network_namespaces]") {
+  if (const auto reason = NetworkNamespaces::unavailable_reason(); !reason.empty())
+    SKIP("" + reason);
+  const NetworkNamespaces network({.hosts = 2});
+  const Run run = GENERATE(Run{"book", 2, 4}, Run{"residual", 3, 4});
+  auto options = ranks_of(run.ranks, "trains_like_pytorch", run.text());
+  options.network = &network;
+  CHECK_THAT(check_against_pytorch(run, options), !Contains(" shm\n"));
 }
 
 DISTRIBUTE_CLUSTER_MAIN(makes_a_mistake) {
@@ -224,30 +210,6 @@ TEST_CASE("mistakes are told on all ranks", "[torch][multiproc]") {
   CHECK_THAT(left[0], Contains("worker 1"));
   CHECK_THAT(left[2], Contains("worker 1"));
   for (const std::string& said : answers("saves")) CHECK_THAT(said, Contains("/proc/no/such/file"));
-}
-
-DISTRIBUTE_CLUSTER_MAIN(is_killed) {
-  dist::init_process_group();
-  Book net;
-  dist::DistributedDataParallel ddp(net);
-  torch::optim::SGD optimizer(net->parameters(), 0.1);
-  std::string said;
-  try {
-    for (int step = 0; step < 1000; ++step) {
-      if (step == 3 && dist::get_rank() == 2) std::raise(SIGKILL);
-      train_step(ddp, optimizer, dist::get_rank(), step);
-    }
-  } catch (const Error& error) {
-    said = error.what();
-  }
-  task.set_result(said);
-}
-
-TEST_CASE("a killed rank is named by the others", "[torch][multiproc]") {
-  ProcessCluster cluster(ranks_of(3, "is_killed"));
-  cluster.expect_failure({"worker", 2});
-  const auto outcomes = cluster.join();
-  for (const size_t rank : {0, 1}) CHECK_THAT(outcomes[rank].result.value(), Contains("worker 2"));
 }
 
 DISTRIBUTE_CLUSTER_MAIN(normalizes) {

@@ -1,6 +1,7 @@
 #pragma once
 /// Modules and data that tests/torch/pytorch_ddp.py has, too.
 
+#include <distribute/testing/process_cluster.hpp>
 #include <distribute/torch/distributed_data_parallel.hpp>
 
 #include <torch/torch.h>
@@ -8,6 +9,7 @@
 #include <tests/support/catch.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -113,4 +115,23 @@ inline torch::Tensor all_weights(torch::nn::Module& module) {
   for (const auto& parameter : module.parameters())
     all.push_back(parameter.detach().to(torch::kDouble).flatten());
   return torch::cat(all);
+}
+
+/// A number that differs where a bit of a weight does.
+inline size_t bits_of(torch::nn::Module& module) {
+  std::string bytes;
+  for (const auto& parameter : module.parameters()) {
+    const auto plain = parameter.detach().contiguous();
+    bytes.append(static_cast<const char*>(plain.data_ptr()), plain.nbytes());
+  }
+  return std::hash<std::string>()(bytes);
+}
+
+/// Ranks as processes of this host.
+inline distribute::testing::ProcessClusterOptions ranks_of(int ranks, const std::string& function,
+                                                           const std::string& argument = "") {
+  distribute::testing::ProcessClusterOptions options{
+      .workers = ranks, .function = function, .argument = argument, .deadline_seconds = 300};
+  options.environment["OMP_NUM_THREADS"] = "1";
+  return options;
 }

@@ -23,6 +23,7 @@ struct BucketOptions;
 struct PaddedBatchOptions;
 struct ResampleOptions;
 struct SampleOptions;
+struct LoadOptions;
 struct SnapshotOptions;
 struct WindowOptions;
 class Windows;
@@ -91,6 +92,7 @@ class Dataset {
                                       const SampleOptions& options);
   /// Reads what save() wrote, here or in TensorFlow: data/files.hpp.
   static Dataset load(const std::string& path, io::Compression compression = io::Compression::Auto);
+  static Dataset load(const std::string& path, const LoadOptions& options);
 
   /// Calls `function` on every element, which comes as a Batch, what a Batch converts to, or as its
   /// tensors: `[](const Tensor& x, const Tensor& y) { return std::pair(x / 255, y); }`. It gives a

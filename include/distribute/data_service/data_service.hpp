@@ -96,4 +96,26 @@ Dataset from_dataset_id(const ReadOptions& options);
 /// Source  tf.data.experimental.service.distribute
 std::function<Dataset(const Dataset&)> distribute(const ReadOptions& options);
 
+/// Options of distributed_save().
+struct SaveOptions {
+  io::Compression compression = io::Compression::Auto;  // Auto: None; or Gzip
+  /// A worker closes a chunk when it has this size, or after a minute. The work on an open chunk is
+  /// done again when the worker is lost; readers see closed ones.
+  int64_t chunk_bytes = int64_t{256} << 20;
+  ClusterOptions cluster = reader_cluster_options();  // token, encryption, deadlines
+};
+
+/// Makes the workers of a dispatcher ("host:port") write a registered dataset into the directory
+/// `path`, which they and the dispatcher share. Each element is in it once, also when workers or
+/// the dispatcher are lost and come back. The file DONE appears when all of them are, ERROR with
+/// the reason when a worker has failed. Dataset::load() reads it, before the end, too.
+/// Returns when the dispatcher has begun.
+/// Throws  AlreadyExistsError when the path exists; InvalidArgumentError for bad options, a dataset
+///         without an end, or a dispatcher that is not fault tolerant; FailedPreconditionError for
+///         a dataset that Dynamic cannot share, or a path whose files cannot be renamed at once;
+///         DeadlineExceededError, NotFoundError as from_dataset_id().
+/// Source  tf.data.experimental.distributed_save
+void distributed_save(const std::string& dataset_id, const std::string& path,
+                      const std::string& service, const SaveOptions& options = {});
+
 }  // namespace distribute::data::service

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace distribute::data::data_internal {
 
@@ -16,5 +17,8 @@ std::string encode_snapshot_metadata(const std::string& run_id, const ElementSpe
                                      int64_t count);
 /// Whether a writer has finished a snapshot in the directory `path`.
 bool has_snapshot(const std::string& path);
+/// Decodes the contents of dataset_spec.pb.
+/// Throws  InvalidArgumentError for something else than dense tensors.
+ElementSpec decode_element_spec(std::string_view bytes);
 
 }  // namespace distribute::data::data_internal

@@ -92,6 +92,16 @@ DISTRIBUTE_INLINE AutoShardPolicy resolve(const NodePtr& node, int64_t num_worke
   return shard_files(node, num_workers, 0) ? AutoShardPolicy::File : AutoShardPolicy::Data;
 }
 
+/// Readers of a snapshot that is being written see its chunks in different orders.
+DISTRIBUTE_INLINE void refuse_unfinished(const Node& node) {
+  for (const NodePtr& input : node.inputs()) refuse_unfinished(*input);
+  if (is_kind(node, "Chunks") && node.cardinality() == kUnknownCardinality)
+    throw FailedPreconditionError(
+        "autoshard by Data: workers cannot share a snapshot that is being written, as each takes "
+        "its chunks in another order; load it when its directory has the file DONE, or use "
+        "AutoShardPolicy::Off");
+}
+
 }  // namespace data_internal
 
 DISTRIBUTE_INLINE int64_t compute_batch_size(const Node& node) {
@@ -122,8 +132,10 @@ DISTRIBUTE_INLINE NodePtr auto_shard(NodePtr node, int64_t num_workers, int64_t 
   if (policy == AutoShardPolicy::Hint)
     return data_internal::replace_hints(node, num_workers, worker_index);
   if (policy == AutoShardPolicy::Off || num_workers == 1) return node;
-  if (policy == AutoShardPolicy::Data)
+  if (policy == AutoShardPolicy::Data) {
+    data_internal::refuse_unfinished(*node);
     return data_internal::shard_elements(node, num_workers, worker_index);
+  }
   if (NodePtr own = data_internal::shard_files(node, num_workers, worker_index)) return own;
   throw NotFoundError("autoshard by File: the dataset has a source that reads no files");
 }

@@ -2,6 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/data/dataset.hpp>
+#include <distribute/data/detail/chunked_snapshot.hpp>
 #include <distribute/data/detail/element_record.hpp>
 #include <distribute/data/detail/interleave.hpp>
 #include <distribute/data/detail/snapshot_files.hpp>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 namespace distribute::data {
 
@@ -118,8 +120,14 @@ struct SnapshotMetadata {
   bool finalized = false;
 };
 
-DISTRIBUTE_INLINE SnapshotMetadata read_snapshot_metadata(const std::string& path) {
-  const std::string bytes = value_or_throw(io::read_file(io::join_path(path, "snapshot.metadata")));
+DISTRIBUTE_INLINE ElementSpec decode_element_spec(std::string_view bytes) {
+  ElementSpec spec;
+  decode_spec(bytes, "", 0, spec);
+  return spec;
+}
+
+DISTRIBUTE_INLINE SnapshotMetadata parse_snapshot_metadata(std::string_view bytes,
+                                                           const std::string& path) {
   SnapshotMetadata result;
   const bool good = io::read_fields(bytes, [&](const io::ProtoField& field) {
     if (field.is(2, io::WireType::Bytes)) result.run_id = std::string(field.bytes);
@@ -156,6 +164,16 @@ DISTRIBUTE_INLINE std::string encode_snapshot_metadata(const std::string& run_id
 DISTRIBUTE_INLINE bool has_snapshot(const std::string& path) {
   io::FileSystem* const fs = value_or_throw(io::file_system_for(path));
   return value_or_throw(fs->exists(io::join_path(path, "snapshot.metadata")));
+}
+
+DISTRIBUTE_INLINE void wait_for_snapshot(const std::string& path, double seconds) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (!has_snapshot(path)) {
+    if (std::chrono::steady_clock::now() > until)
+      throw DeadlineExceededError(
+          str_cat("load: nothing was saved to ", path, " for ", seconds, " s"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
 }
 
 DISTRIBUTE_INLINE std::vector<std::string> snapshot_files(const std::string& directory) {
@@ -293,12 +311,15 @@ class FileCacheNode final : public CopiedNode<FileCacheNode> {
 
 }  // namespace data_internal
 
-DISTRIBUTE_INLINE NodePtr saved_source(const std::string& path, io::Compression compression) {
-  const auto metadata = data_internal::read_snapshot_metadata(path);
-  const std::string structure =
-      value_or_throw(io::read_file(io::join_path(path, "dataset_spec.pb")));
-  ElementSpec spec;
-  data_internal::decode_spec(structure, "", 0, spec);
+DISTRIBUTE_INLINE NodePtr saved_source(const std::string& path, const LoadOptions& options) {
+  if (options.wait) data_internal::wait_for_snapshot(path, options.wait_seconds);
+  const std::string bytes = value_or_throw(io::read_file(io::join_path(path, "snapshot.metadata")));
+  if (data_internal::is_chunks_metadata(bytes))
+    return data_internal::chunks_source(path, bytes, options.compression, options.wait_seconds);
+  const auto metadata = data_internal::parse_snapshot_metadata(bytes, path);
+  const io::Compression compression = options.compression;
+  ElementSpec spec = data_internal::decode_element_spec(
+      value_or_throw(io::read_file(io::join_path(path, "dataset_spec.pb"))));
   const std::vector<std::string> files =
       data_internal::snapshot_files(io::join_path(path, metadata.run_id));
   if (files.empty()) throw NotFoundError(path + ": the saved dataset has no shards");
@@ -319,7 +340,11 @@ DISTRIBUTE_INLINE NodePtr file_cache_node(NodePtr input, std::string filename) {
 }
 
 DISTRIBUTE_INLINE Dataset Dataset::load(const std::string& path, io::Compression compression) {
-  return Dataset(saved_source(path, compression));
+  return Dataset(saved_source(path, {.compression = compression}));
+}
+
+DISTRIBUTE_INLINE Dataset Dataset::load(const std::string& path, const LoadOptions& options) {
+  return Dataset(saved_source(path, options));
 }
 
 DISTRIBUTE_INLINE Dataset Dataset::cache(const std::string& filename) const {

@@ -116,7 +116,7 @@ class SnapshotNode final : public CopiedNode<SnapshotNode> {
     if (!has_snapshot(path_))
       return std::make_unique<SnapshotStream>(input().elements({}), spec, path_,
                                               options_.compression);
-    NodePtr saved = saved_source(path_, options_.compression);
+    NodePtr saved = saved_source(path_, {.compression = options_.compression});
     const ElementSpec found = saved->element_spec();
     bool fits = found.size() == spec.size();
     for (size_t i = 0; fits && i < spec.size(); ++i)

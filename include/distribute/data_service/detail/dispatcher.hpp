@@ -21,6 +21,9 @@ namespace distribute::data::service_internal {
 /// Returns whether the workers' shares are fixed by DispatcherConfig::worker_addresses.
 bool is_static_policy(ShardingPolicy mode);
 
+/// Returns whether the elements go into files.
+inline bool is_save(const Iteration& iteration) { return !iteration.save.path.empty(); }
+
 /// Thread-safe. All methods may be called again with the same arguments, as callers do when the
 /// dispatcher was away.
 class Dispatcher {
@@ -54,6 +57,8 @@ class Dispatcher {
   FollowAnswer follow(const rpc::Call& call, const FollowRequest& request);
   OpenAnswer leave(const rpc::Call& call, const LeaveRequest& request);
   SplitAnswer split(const rpc::Call& call, const SplitRequest& request);
+  SaveAnswer save(const rpc::Call& call, const SaveRequest& request);
+  ChunkAnswer chunk(const rpc::Call& call, const ChunkReport& report);
   template <typename Answer, typename Request>
   void serve(const char* name, Answer (Dispatcher::*method)(const rpc::Call&, const Request&));
 
@@ -61,7 +66,7 @@ class Dispatcher {
   void commit(const JournalEntry& entry);
   void wait_for_change(std::unique_lock<std::mutex>& lock, uint64_t seen, const rpc::Call& call);
   Iteration& find(uint64_t iteration);
-  uint64_t make_iteration(const OpenRequest& request);
+  uint64_t make_iteration(const OpenRequest& request, const SaveTarget& save = {});
   void add_task(uint64_t iteration);
   void put(uint64_t iteration, int64_t task, int64_t worker);
   void lose_worker(int64_t worker);
@@ -70,6 +75,12 @@ class Dispatcher {
   bool all_have_reported(uint64_t iteration, int64_t task);
   int64_t worker_for(const Iteration& iteration, int64_t task) const;
   void place_tasks();
+  void check_can_save(const SaveRequest& request);
+  void write_head(const Iteration& save);
+  void adopt_chunks(uint64_t iteration);
+  void publish(uint64_t iteration, const ChunkReport& report);
+  void fail_save(uint64_t iteration, StatusCode code, const std::string& error);
+  void finish_saves();
   bool is_over(uint64_t iteration);
   bool in_grace() const;
   int64_t num_present() const;
@@ -85,7 +96,8 @@ class Dispatcher {
   std::optional<Journal> journal_;
   std::map<int64_t, PeerPtr> present_;  // workers; null: not yet back after a restart
   std::map<uint64_t, Readers> readers_;
-  Clock::time_point grace_until_{};  // after a restart
+  Clock::time_point grace_until_{};      // after a restart
+  Clock::time_point finish_saves_at_{};  // after a try in vain
 
   std::string target_;
   std::shared_ptr<rpc::JobTask> task_;

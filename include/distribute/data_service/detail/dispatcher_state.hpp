@@ -15,7 +15,17 @@
 
 namespace distribute::data::service_internal {
 
-enum class EntryKind : uint8_t { Dataset, Worker, Iteration, Task, State, Delivered, Split, End };
+enum class EntryKind : uint8_t {
+  Dataset,
+  Worker,
+  Iteration,
+  Task,
+  State,
+  Delivered,
+  Split,
+  End,
+  Chunk
+};
 
 /// One change. Its kind says which members it uses. An entry of kind State gives a task to a
 /// worker, or takes the task from it.
@@ -33,12 +43,16 @@ struct JournalEntry {
   std::string name = {}, dataset = {};  // an address, a job
   Intervals delivered = {};
   std::vector<DatasetFacts> facts = {};
+  SaveTarget save = {};
+  StatusCode code = StatusCode::Ok;
+  std::string error = {};  // why a save has failed
   void fields(net::FieldVisitor& visit) {
-    visit("kind", kind, EntryKind::End)("iteration", iteration)("task", task)("number", number);
-    visit("worker", worker)("mode", mode, ShardingPolicy::Hint)("state", state, TaskState::Gone);
+    visit("kind", kind, EntryKind::Chunk)("iteration", iteration)("task", task)("number", number);
+    visit("worker", worker)("mode", mode, ShardingPolicy::Hint)("state", state, TaskState::Saved);
     visit("repetition", repetition)("begin", begin)("end", end);
     visit("num_consumers", num_consumers)("cached", cached)("name", name);
     visit("dataset", dataset)("delivered", delivered)("facts", facts);
+    visit("save", save)("code", code, StatusCode::Unauthenticated)("error", error);
   }
 };
 
@@ -52,6 +66,7 @@ struct Task {
   uint64_t generation = 0;
   int64_t worker = -1;
   Intervals delivered = {};
+  int64_t chunks = 0;  // of a save, in which the delivered elements are
   std::map<int64_t, std::vector<SplitAnswer>> splits = {};  // by repetition, in their order
 };
 
@@ -63,7 +78,10 @@ struct Iteration {  // one pass of a job
   bool cached = false;  // its trainers read at positions of their own
   std::vector<Task> tasks = {};
   std::map<int64_t, int64_t> next_item = {};  // by repetition
-  bool finished = false;                      // a consumer has seen its end
+  bool finished = false;                      // a consumer has seen its end, or a save has failed
+  SaveTarget save = {};
+  StatusCode code = StatusCode::Ok;
+  std::string error = {};  // why it has failed
 };
 
 /// Thread-compatible.

@@ -59,6 +59,15 @@ struct JoinAnswer {
   void fields(net::FieldVisitor& visit) { visit("worker", worker); }
 };
 
+struct SaveTarget {       // where elements are saved
+  std::string path = {};  // "": they are for readers
+  bool gzip = false;
+  int64_t chunk_bytes = 0;
+  void fields(net::FieldVisitor& visit) {
+    visit("path", path)("gzip", gzip)("chunk_bytes", chunk_bytes);
+  }
+};
+
 struct TaskOrder {  // what a worker has to make
   uint64_t iteration = 0;
   int64_t task = 0;
@@ -70,11 +79,13 @@ struct TaskOrder {  // what a worker has to make
   int64_t num_consumers = 0;  // that step together; 0: first come, first served
   bool cached = false;        // for trainers that read at positions of their own
   Intervals delivered = {};   // numbers of elements that consumers have already
+  SaveTarget save = {};       // the worker writes them itself
+  int64_t chunks = 0;         // that the task has written
   void fields(net::FieldVisitor& visit) {
     visit("iteration", iteration)("task", task)("generation", generation)("dataset", dataset);
     visit("mode", mode, ShardingPolicy::Hint)("pass", pass)("shard", shard);
     visit("num_shards", num_shards)("num_consumers", num_consumers)("cached", cached);
-    visit("delivered", delivered);
+    visit("delivered", delivered)("save", save)("chunks", chunks);
   }
 };
 struct OrdersRequest {  // the answer comes when the version changes, or after a second
@@ -143,6 +154,7 @@ enum class TaskState : uint8_t {
   Running,     // on a worker
   Collecting,  // its worker is lost, and consumers say what they have
   Gone,        // its worker is lost, and nothing takes its place
+  Saved,       // all of its elements are in chunks
 };
 struct TaskPlace {
   int64_t task = 0;
@@ -151,7 +163,7 @@ struct TaskPlace {
   int64_t worker = -1;
   std::string address = {};
   void fields(net::FieldVisitor& visit) {
-    visit("task", task)("generation", generation)("state", state, TaskState::Gone);
+    visit("task", task)("generation", generation)("state", state, TaskState::Saved);
     visit("worker", worker)("address", address);
   }
 };
@@ -184,6 +196,38 @@ struct SplitRequest {  // a worker needs more of the source; number counts the s
 struct SplitAnswer {  // items [begin, end) of the source; none: the end of the repetition
   int64_t begin = 0, end = 0;
   void fields(net::FieldVisitor& visit) { visit("begin", begin)("end", end); }
+};
+
+struct SaveRequest {    // a program wants a dataset to be saved
+  uint64_t number = 0;  // drawn for the save; one that asks again has the same
+  std::string dataset = {};
+  SaveTarget target = {};
+  void fields(net::FieldVisitor& visit) {
+    visit("number", number)("dataset", dataset)("target", target);
+  }
+};
+struct SaveAnswer {
+  uint64_t iteration = 0;
+  void fields(net::FieldVisitor& visit) { visit("iteration", iteration); }
+};
+struct ChunkReport {  // a worker has written a chunk, is at the end of its part, or has failed
+  uint64_t iteration = 0;
+  int64_t task = 0;
+  uint64_t generation = 0;
+  int64_t chunk = 0;
+  int64_t elements = 0;  // 0: no chunk
+  bool ended = false;
+  StatusCode code = StatusCode::Ok;
+  std::string error = {};
+  void fields(net::FieldVisitor& visit) {
+    visit("iteration", iteration)("task", task)("generation", generation)("chunk", chunk);
+    visit("elements", elements)("ended", ended)("code", code, StatusCode::Unauthenticated);
+    visit("error", error);
+  }
+};
+struct ChunkAnswer {
+  int64_t chunks = 0;  // of the task that readers see now
+  void fields(net::FieldVisitor& visit) { visit("chunks", chunks); }
 };
 
 struct ElementsRequest {  // the same `number` again gets the same answer again

@@ -27,6 +27,10 @@ class TaskRunner {
   /// Returns an ElementsAnswer as bytes, which holds the pipeline's error, too.
   /// Throws  CancelledError when the task is not this worker's any more.
   std::string elements(const ElementsRequest& request);
+  /// Returns the next elements for a save, at most `most`, which holds the pipeline's error, too.
+  /// Throws  what elements() throws; FailedPreconditionError when the pipeline gives fewer elements
+  ///         than an earlier worker of the task has saved.
+  ElementsAnswer next_elements(int64_t most);
   /// Ends calls of elements() that wait for a split.
   void stop() { calls_->stop(); }
 

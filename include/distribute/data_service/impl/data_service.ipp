@@ -155,4 +155,26 @@ DISTRIBUTE_INLINE std::function<Dataset(const Dataset&)> service::distribute(
   };
 }
 
+DISTRIBUTE_INLINE void service::distributed_save(const std::string& dataset_id,
+                                                 const std::string& path,
+                                                 const std::string& service,
+                                                 const SaveOptions& options) {
+  service_internal::check_read_options({.service = service, .dataset_id = dataset_id});
+  if (path.empty()) throw InvalidArgumentError("distributed_save: the path is empty");
+  if (options.compression == io::Compression::Zlib)
+    throw InvalidArgumentError("distributed_save: compression is Auto, None or Gzip, not Zlib");
+  if (options.chunk_bytes < 1)
+    throw InvalidArgumentError(
+        str_cat("distributed_save: chunk_bytes must be positive, got ", options.chunk_bytes));
+  service_internal::DispatcherCalls calls(service_internal::start_client(options.cluster), service,
+                                          options.cluster.startup_timeout);
+  calls.call<service_internal::DatasetFacts>(
+      "describe", service_internal::DescribeRequest{dataset_id, options.cluster.startup_timeout});
+  calls.call<service_internal::SaveAnswer>(
+      "save", service_internal::SaveRequest{
+                  value_or_throw(net::random_number()),
+                  dataset_id,
+                  {path, options.compression == io::Compression::Gzip, options.chunk_bytes}});
+}
+
 }  // namespace distribute::data

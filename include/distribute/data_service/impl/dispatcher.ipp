@@ -24,6 +24,8 @@ DISTRIBUTE_INLINE Dispatcher::Dispatcher(const service::DispatcherConfig& config
   grace_until_ = Clock::now() + std::chrono::milliseconds(config.worker_timeout_ms);
   for (const auto& [number, worker] : state_.workers) present_[number] = nullptr;
   for (const auto& [id, iteration] : state_.iterations) readers_[id] = {};
+  for (const auto& [id, iteration] : state_.iterations)
+    if (is_save(iteration) && !iteration.finished) adopt_chunks(id);
   net::Listener listener = open_port(config.host, config.port, config.cluster);
   target_ = str_cat(config.host, ":", listener.address().port);
   task_ = start_task(kDispatcherType, 0, std::move(listener), config.cluster);
@@ -34,6 +36,8 @@ DISTRIBUTE_INLINE Dispatcher::Dispatcher(const service::DispatcherConfig& config
   serve("follow", &Dispatcher::follow);
   serve("leave", &Dispatcher::leave);
   serve("split", &Dispatcher::split);
+  serve("save", &Dispatcher::save);
+  serve("chunk", &Dispatcher::chunk);
   thread_ = base_internal::start_thread("the dispatcher's watch over workers", [this] { run(); });
 }
 
@@ -68,7 +72,9 @@ DISTRIBUTE_INLINE int64_t Dispatcher::num_present() const {
 DISTRIBUTE_INLINE void Dispatcher::commit(const JournalEntry& entry) {
   if (journal_) journal_->write(entry);
   state_.apply(entry);
-  if (entry.kind == EntryKind::Split || entry.kind == EntryKind::Delivered) return;
+  if (entry.kind == EntryKind::Split || entry.kind == EntryKind::Delivered ||
+      entry.kind == EntryKind::Chunk)
+    return;
   ++version_;
   changed_.notify_all();
 }
@@ -106,7 +112,8 @@ DISTRIBUTE_INLINE void Dispatcher::look_for_lost() {
     const bool empty = readers.by_number.empty();
     if (empty && before > 0) readers.empty_since = Clock::now();
     const auto away = Clock::now() - readers.empty_since;
-    if (empty && !grace && !state_.iterations.at(id).finished &&
+    const Iteration& iteration = state_.iterations.at(id);
+    if (empty && !grace && !iteration.finished && !is_save(iteration) &&
         away > std::chrono::milliseconds(config_.worker_timeout_ms))
       left.push_back(id);
   }
@@ -122,6 +129,7 @@ DISTRIBUTE_INLINE void Dispatcher::run() {
   while (!stopping_) {
     look_for_lost();
     place_tasks();
+    finish_saves();
     changed_.wait_for(lock, kLook);
   }
 }

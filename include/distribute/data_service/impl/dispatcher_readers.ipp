@@ -26,7 +26,8 @@ DISTRIBUTE_INLINE DatasetFacts Dispatcher::describe(const rpc::Call& call,
   return state_.datasets[request.dataset];
 }
 
-DISTRIBUTE_INLINE uint64_t Dispatcher::make_iteration(const OpenRequest& request) {
+DISTRIBUTE_INLINE uint64_t Dispatcher::make_iteration(const OpenRequest& request,
+                                                      const SaveTarget& save) {
   const auto facts = state_.datasets.find(request.dataset);
   if (facts == state_.datasets.end())
     throw NotFoundError(str_cat("no worker has registered the dataset \"", request.dataset, "\""));
@@ -55,7 +56,8 @@ DISTRIBUTE_INLINE uint64_t Dispatcher::make_iteration(const OpenRequest& request
           .num_consumers = request.num_consumers,
           .cached = request.cached,
           .name = request.job,
-          .dataset = request.dataset});
+          .dataset = request.dataset,
+          .save = save});
   for (size_t i = 0; fixed && i < config_.worker_addresses.size(); ++i) add_task(id);
   if (!fixed)
     for (const auto& [number, peer] : present_) {

@@ -21,7 +21,8 @@ DISTRIBUTE_INLINE void DispatcherState::apply(const JournalEntry& entry) {
                                      .pass = entry.number,
                                      .mode = entry.mode,
                                      .num_consumers = entry.num_consumers,
-                                     .cached = entry.cached};
+                                     .cached = entry.cached,
+                                     .save = entry.save};
       last_iteration = std::max(last_iteration, entry.iteration);
       break;
     case EntryKind::Task: iterations.at(entry.iteration).tasks.emplace_back(); break;
@@ -40,10 +41,19 @@ DISTRIBUTE_INLINE void DispatcherState::apply(const JournalEntry& entry) {
       break;
     }
     case EntryKind::End: {  // of a pass; state Gone: no reader comes back to it
-      if (entry.state == TaskState::Gone)
+      if (entry.state == TaskState::Gone) {
         iterations.erase(entry.iteration);
-      else
-        iterations.at(entry.iteration).finished = true;
+        break;
+      }
+      Iteration& ended = iterations.at(entry.iteration);
+      ended.finished = true;
+      ended.code = entry.code;
+      ended.error = entry.error;
+      break;
+    }
+    case EntryKind::Chunk: {  // elements [begin, end) are in the chunk before `number`
+      task().delivered.add(entry.begin, entry.end);
+      task().chunks = int64_t(entry.number);
       break;
     }
   }
@@ -58,7 +68,8 @@ DISTRIBUTE_INLINE void add_entries(uint64_t id, const Iteration& iteration,
                  .num_consumers = iteration.num_consumers,
                  .cached = iteration.cached,
                  .name = iteration.job,
-                 .dataset = iteration.dataset});
+                 .dataset = iteration.dataset,
+                 .save = iteration.save});
   for (size_t i = 0; i < iteration.tasks.size(); ++i) {
     const Task& task = iteration.tasks[i];
     all.push_back({.kind = EntryKind::Task, .iteration = id, .task = int64_t(i)});
@@ -72,6 +83,11 @@ DISTRIBUTE_INLINE void add_entries(uint64_t id, const Iteration& iteration,
                    .iteration = id,
                    .task = int64_t(i),
                    .delivered = task.delivered});
+    if (task.chunks)
+      all.push_back({.kind = EntryKind::Chunk,
+                     .iteration = id,
+                     .task = int64_t(i),
+                     .number = uint64_t(task.chunks)});
     for (const auto& [repetition, splits] : task.splits)
       for (const SplitAnswer& split : splits)
         all.push_back({.kind = EntryKind::Split,
@@ -81,7 +97,11 @@ DISTRIBUTE_INLINE void add_entries(uint64_t id, const Iteration& iteration,
                        .begin = split.begin,
                        .end = split.end});
   }
-  if (iteration.finished) all.push_back({.kind = EntryKind::End, .iteration = id});
+  if (iteration.finished)
+    all.push_back({.kind = EntryKind::End,
+                   .iteration = id,
+                   .code = iteration.code,
+                   .error = iteration.error});
 }
 
 DISTRIBUTE_INLINE std::vector<JournalEntry> DispatcherState::entries() const {

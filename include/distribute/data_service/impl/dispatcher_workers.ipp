@@ -62,15 +62,17 @@ DISTRIBUTE_INLINE OrdersAnswer Dispatcher::orders(const rpc::Call& call,
       if (task.state != TaskState::Running || task.worker != request.worker) continue;
       answer.orders.push_back({id, int64_t(i), task.generation, iteration.dataset, iteration.mode,
                                iteration.pass, int64_t(i), int64_t(iteration.tasks.size()),
-                               iteration.num_consumers, iteration.cached, task.delivered});
+                               iteration.num_consumers, iteration.cached, task.delivered,
+                               iteration.save, task.chunks});
     }
   return answer;
 }
 
 /// Whether all readers have gone from a pass that one of them has seen to its end.
 DISTRIBUTE_INLINE bool Dispatcher::is_over(uint64_t iteration) {
-  return state_.iterations.at(iteration).finished && !in_grace() &&
-         readers_[iteration].by_number.empty();
+  const Iteration& pass = state_.iterations.at(iteration);
+  if (is_save(pass)) return pass.finished;
+  return pass.finished && !in_grace() && readers_[iteration].by_number.empty();
 }
 
 DISTRIBUTE_INLINE SplitAnswer Dispatcher::split(const rpc::Call&, const SplitRequest& request) {
@@ -151,6 +153,7 @@ DISTRIBUTE_INLINE int64_t Dispatcher::worker_for(const Iteration& iteration, int
 }
 
 DISTRIBUTE_INLINE bool Dispatcher::all_have_reported(uint64_t iteration, int64_t task) {
+  if (is_save(state_.iterations.at(iteration))) return true;  // the dispatcher knows all chunks
   if (in_grace() && readers_[iteration].by_number.empty())
     return false;  // readers are about to come back
   const uint64_t generation = state_.iterations.at(iteration).tasks[size_t(task)].generation;

@@ -45,6 +45,13 @@ DISTRIBUTE_INLINE void TaskRunner::open() {
       order_.mode == ShardingPolicy::Off || order_.mode == ShardingPolicy::Dynamic;
   if (own_order) pass.number = mix_bits(mix_bits(order_.pass) + uint64_t(order_.task)) >> 1;
   stream_ = node_->elements(pass);
+  if (order_.save.path.empty()) return;
+  const int64_t saved = order_.delivered.count();
+  next_ = stream_->skip(saved);
+  if (next_ < saved)
+    throw FailedPreconditionError(str_cat("the pipeline has given ", saved,
+                                          " elements before, and only ", next_,
+                                          " when it was run again; it must give the same ones"));
 }
 
 inline constexpr int64_t kEnoughBytes = 1 << 20;  // of one answer
@@ -157,6 +164,11 @@ DISTRIBUTE_INLINE ElementsAnswer TaskRunner::read_cache(const std::string& train
     bytes += entry.bytes;
   }
   return answer;
+}
+
+DISTRIBUTE_INLINE ElementsAnswer TaskRunner::next_elements(int64_t most) {
+  const std::lock_guard lock(mutex_);
+  return make(most);
 }
 
 DISTRIBUTE_INLINE std::string TaskRunner::elements(const ElementsRequest& request) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/threads.hpp>
 #include <distribute/data_service/detail/local_workers.hpp>
+#include <distribute/data_service/detail/save_runner.hpp>
 #include <distribute/data_service/detail/service_metrics.hpp>
 #include <distribute/data_service/detail/task_runner.hpp>
 #include <distribute/data_service/servers.hpp>
@@ -41,6 +42,7 @@ class Worker {
   std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::map<Key, std::shared_ptr<TaskRunner>> runners_;
+  std::map<Key, std::shared_ptr<SaveRunner>> savers_;
   bool stopping_ = false;
   std::exception_ptr failure_;
   std::thread thread_;
@@ -80,8 +82,10 @@ DISTRIBUTE_INLINE Worker::~Worker() {
     stopping_ = true;
     changed_.notify_all();
     for (const auto& [key, runner] : runners_) runner->stop();
+    for (const auto& [key, saver] : savers_) saver->stop();
   }
   thread_.join();
+  savers_.clear();
   task_->rpc().remove("elements");
 }
 
@@ -103,9 +107,17 @@ DISTRIBUTE_INLINE std::string Worker::elements(const rpc::Call& call) {
 
 DISTRIBUTE_INLINE void Worker::take_orders(const OrdersAnswer& answer) {
   std::map<Key, std::shared_ptr<TaskRunner>> now;
+  std::map<Key, std::shared_ptr<SaveRunner>> saving;  // at the end: those that have ended
   const std::lock_guard lock(mutex_);
   for (const TaskOrder& order : answer.orders) {
     const Key key{order.iteration, order.task, order.generation};
+    if (!order.save.path.empty()) {
+      const auto saver = savers_.find(key);
+      saving[key] = saver != savers_.end()
+                        ? saver->second
+                        : std::make_shared<SaveRunner>(order, new_calls(), new_calls());
+      continue;
+    }
     const auto found = runners_.find(key);
     now[key] = found != runners_.end()
                    ? found->second
@@ -114,7 +126,10 @@ DISTRIBUTE_INLINE void Worker::take_orders(const OrdersAnswer& answer) {
   }
   for (const auto& [key, runner] : runners_)
     if (!now.contains(key)) runner->stop();
+  for (const auto& [key, saver] : savers_)
+    if (!saving.contains(key)) saver->stop();
   runners_ = std::move(now);
+  savers_.swap(saving);
   changed_.notify_all();
 }
 
