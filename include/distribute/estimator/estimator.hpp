@@ -58,7 +58,7 @@ struct EstimatorOptions {  // options of Estimator
   SecondsOrSteps save_summary = {.steps = 100};
   /// Steps between the chief's lines about speed and loss; unset: none.
   std::optional<int64_t> log_step_count_steps = 100;
-  std::FILE* out = stdout;  // for the chief's lines, which are TensorFlow's
+  std::FILE* out = stdout;  // for the chief's lines, which are TensorFlow's; null: none
   /// A checkpoint, or a directory of checkpoints, whose weights a training begins with if it has no
   /// checkpoint of its own. The variables are those whose names begin as the POSIX regular
   /// expression says; the map gives other names in that checkpoint. Source
@@ -154,7 +154,11 @@ class Estimator {
   /// Gives the path `given`, or that of the newest checkpoint.
   std::string checkpoint_to_read(const std::string& given) const;
   void restore(const std::string& checkpoint);
-  void tell(bool is_chief, const std::string& line) const;  // on `out`
+  /// Writes a line to `out`, if this is the chief.
+  void tell(const std::string& line) const;
+  /// Whether the chief's newest checkpoint has that many steps. It is false in jobs whose workers
+  /// share variables, since the workers wait for the chief to restore these.
+  bool has_trained(int64_t max_steps) const;
   void warm_start();
   void write_figures(const Logs& figures, int64_t step, const std::string& name) const;
   /// Options of a session that runs hooks, and neither restores nor saves anything.

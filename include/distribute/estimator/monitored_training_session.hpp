@@ -13,6 +13,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -60,7 +61,8 @@ struct MonitoredTrainingSessionOptions {  // options of MonitoredTrainingSession
   /// Null: parameter servers of the strategy coordinate the workers; without them, workers step
   /// together or there is only one.
   SessionReadiness* readiness = nullptr;
-  double max_wait_secs = 7200;         // limit of the wait for the chief
+  double max_wait_secs = 7200;  // limit of the wait for the chief
+  std::FILE* out = stdout;      // for the chief's lines about speed and checkpoints; null: none
   std::function<double()> clock = {};  // in seconds; unset: the system's steady clock
 };
 

@@ -88,12 +88,14 @@ struct LoggingTensorHookOptions {         // options of LoggingTensorHook
 };
 
 /// Prints "loss = 0.25, accuracy = 0.9, step = 100 (1.200 sec)" on each worker that has the hook,
-/// or what `formatter` returns. TensorFlow adds the step where it is one of the tensors. Source
-/// tf.estimator.LoggingTensorHook
+/// or what `formatter` returns. The step is the global step before the update, as in the lines of
+/// TensorFlow's estimators; TensorFlow's hook prints it if it is one of the tensors.
+/// Source  tf.estimator.LoggingTensorHook
 class LoggingTensorHook : public SessionRunHook {
  public:
   /// Throws  InvalidArgumentError unless exactly one of seconds and steps is given.
   explicit LoggingTensorHook(LoggingTensorHookOptions options);
+  DISTRIBUTE_INLINE void before_run(SessionRunContext& context) override;
   /// Throws  NotFoundError for a figure that the step does not give.
   DISTRIBUTE_INLINE void after_run(SessionRunContext& context,
                                    const SessionRunValues& values) override;
@@ -106,6 +108,7 @@ class LoggingTensorHook : public SessionRunHook {
   SecondsOrStepsTimer timer_;
   Logs last_;
   int64_t runs_ = 0;
+  std::optional<int64_t> step_before_;  // set if this step's figures are to be printed
 };
 
 /// Reports a loss that is NaN or infinite. Source  tf.estimator.NanLossDuringTrainingError
@@ -141,7 +144,8 @@ struct StepCounterHookOptions {  // options of StepCounterHook
   std::function<double()> clock = {};
 };
 
-/// Measures the shared steps, which are those of all workers. Only the chief needs it.
+/// Measures the shared steps, which are those of all workers, from the first step on: with 100 it
+/// prints after steps 101, 201 and so on, as TensorFlow's does. Only the chief needs it.
 /// Source  tf.estimator.StepCounterHook
 class StepCounterHook : public SessionRunHook {
  public:

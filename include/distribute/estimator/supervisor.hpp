@@ -6,6 +6,7 @@
 #include <distribute/summary/file_writer.hpp>
 
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <optional>
 #include <string>
@@ -19,12 +20,13 @@ struct SupervisorOptions {            // options of Supervisor
   std::string logdir = {};
   CheckpointParts parts = {};
   Variable global_step = {};
-  double save_summaries_secs = 120;  // 0: never
+  double save_summaries_secs = 120;  // period of summaries and of the speed; 0: never
   double save_model_secs = 600;      // 0: never
   std::string checkpoint_basename = "model.ckpt";
   std::function<void()> init_fn = {};
   SessionReadiness* readiness = nullptr;
   double max_wait_secs = 7200;
+  std::FILE* out = stdout;  // for the chief's lines about speed and checkpoints; null: none
   std::function<double()> clock = {};
 };
 
