@@ -39,7 +39,8 @@ class SessionRunContext {
   bool stop_requested_ = false;
 };
 
-/// Base of hooks: override what is needed. Called outside strategy.run, on the session's thread.
+/// Is the base of hooks: override what is needed. Called outside strategy.run, on the session's
+/// thread.
 /// Source  tf.estimator.SessionRunHook
 class SessionRunHook {
  public:
@@ -70,7 +71,7 @@ class FinalOpsHook : public SessionRunHook {
  public:
   explicit FinalOpsHook(std::function<Logs()> final_ops) : final_ops_(std::move(final_ops)) {}
   void end(MonitoredTrainingSession&) override { final_ops_values_ = final_ops_(); }
-  /// The results of `final_ops`; empty before the end.
+  /// Returns the results of `final_ops`; empty before the end.
   const Logs& final_ops_values() const { return final_ops_values_; }
 
  private:

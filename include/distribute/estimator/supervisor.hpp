@@ -43,13 +43,13 @@ class Supervisor {
  public:
   explicit Supervisor(SupervisorOptions options) : options_(std::move(options)) {}
 
-  /// Whether this task initializes variables and saves.
+  /// Returns whether this task initializes variables and saves.
   bool is_chief() const;
   /// Prepares a session or waits for the chief's, calls the function, and ends the session.
   /// OutOfRangeError ends it normally. May be called again.
   /// Throws  what MonitoredTrainingSession throws, and what the function throws.
   void managed_session(const std::function<void(MonitoredTrainingSession&)>& train);
-  /// Whether training should stop; also true outside a session.
+  /// Returns whether training should stop; also true outside a session.
   bool should_stop() const { return !session_ || session_->should_stop(); }
   void request_stop();
   /// Writes figures to the event file of logdir at `step`, or at the shared step.

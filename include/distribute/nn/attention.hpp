@@ -73,12 +73,12 @@ class MultiHeadAttention : public Module {
   Tensor operator()(const Tensor& query, const T& value, MultiHeadAttentionCall options = {}) {
     return call_with(query, value, std::move(options));
   }
-  /// The four products, which enable_lora() of each changes.
+  /// Returns the four products, which enable_lora() of each changes.
   LoraLayer& query_dense();
   LoraLayer& key_dense();
   LoraLayer& value_dense();
   LoraLayer& output_dense();
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const MultiHeadAttentionOptions& options() const { return options_; }
 
  private:

@@ -36,10 +36,11 @@ struct BatchNormalizationOptions {  // options of BatchNormalization
 };
 
 /// In training normalizes each channel with mean and variance of the batch (of this replica unless
-/// synchronized) and moves the moving values towards them: moving = moving * momentum + batch *
-/// (1 - momentum); else, or when not trainable, normalizes with the moving values. These are
-/// synchronized on read and averaged over replicas. Under a mask the steps that count make mean and
-/// variance, those of this replica alone also when synchronized, as in Keras.
+/// synchronized) and moves the moving values towards them: moving = moving * momentum + batch * (1
+/// - momentum); else, or when not trainable, normalizes with the moving values. These are
+/// synchronized on read and averaged over replicas. Under a mask mean and variance are computed
+/// from the steps that count, and from those of this replica alone even if synchronized, as in
+/// Keras.
 /// Shapes  [..., channels] -> the same; weights gamma, beta, moving_mean, moving_variance
 ///         [channels]. An empty batch leaves the moving values alone.
 /// Source  tf.keras.layers.BatchNormalization
