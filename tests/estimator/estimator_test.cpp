@@ -9,7 +9,6 @@
 #include <tests/support/check_close.hpp>
 #include <tests/support/check_throws.hpp>
 #include <tests/support/file_size_limit.hpp>
-#include <tests/support/memory_file.hpp>
 #include <tests/support/memory_store.hpp>
 #include <tests/support/small_fit.hpp>
 #include <tests/support/temporary_directory.hpp>
@@ -41,7 +40,7 @@ struct Job {
   }
   EstimatorOptions with_directory(EstimatorOptions options, const std::string& model_dir) {
     options.model_dir = model_dir.empty() ? own.path() : model_dir;
-    options.log_step_count_steps = {};
+    options.out = nullptr;
     return options;
   }
   void train_to(int64_t step) { estimator.train(train_data, {.max_steps = step}); }
@@ -384,7 +383,7 @@ struct Falling {
     return model;
   }
   static EstimatorOptions options(const std::string& model_dir) {
-    return {.model_dir = model_dir, .save_checkpoints = {.steps = 5}, .log_step_count_steps = {}};
+    return {.model_dir = model_dir, .save_checkpoints = {.steps = 5}, .out = nullptr};
   }
   /// Targets far below.
   static InputData data() {
@@ -465,41 +464,4 @@ TEST_CASE("an evaluation of an older checkpoint leaves the model its weights",
   CHECK(job.estimator.evaluate(Falling::data, {.steps = 1, .checkpoint_path = older}).at("loss") ==
         Approx(1e6 - 5));
   CHECK(job.weight() == -10);
-}
-
-/// The lines about the loss are those that tf.compat.v1.train of TensorFlow 2.21 printed; the
-/// others follow the source of tf.estimator, which TensorFlow no longer has.
-TEST_CASE("the chief prints TensorFlow's lines about loss, evaluation and a second start",
-          "[train][estimator]") {
-  MemoryFile output;
-  double now = 0;
-  const TemporaryDirectory directory;
-  const auto config = [&] {
-    return RunConfig{
-        .model_dir = directory.path(), .log_step_count_steps = 3, .out = output.file, .clock = [&] {
-          return now += 0.25;
-        }};
-  };
-  nn::Sequential net = small_net();
-  optim::SGD optimizer{{.learning_rate = 0.1}};
-  Model model{net};
-  model.compile(
-      {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});
-  Estimator estimator(model, config());
-  estimator.train(train_data, {.max_steps = 4});
-  CHECK_THAT(output.str(),
-             Catch::Matchers::Matches("loss = [0-9.]+, step = 1\n(.*\n)*"
-                                      "loss = [0-9.]+, step = 4 \\([0-9.]+ sec\\)\n(.*\n)*"
-                                      "Loss for final step: [0-9.]+\\.\n"));
-  const size_t trained = output.str().size();
-  estimator.evaluate(test_data);
-  CHECK_THAT(output.str().substr(trained),
-             Catch::Matchers::Matches(
-                 "Starting evaluation at ....-..-..T..:..:..\nFinished evaluation at "
-                 "....-..-..T..:..:..\nSaving dict for global step 4: global_step = 4, loss = "
-                 "[0-9.]+\n"));
-  const size_t evaluated = output.str().size();
-  estimator.train(train_data, {.max_steps = 4});
-  CHECK(output.str().substr(evaluated) ==
-        "Skipping training since max_steps has already saved: already at step 4\n");
 }

@@ -38,9 +38,8 @@ struct Job {
 
   explicit Job(const std::string& given = {})
       : directory(given.empty() ? own.path() : given),
-        estimator(compiled(), {.model_dir = directory,
-                               .save_checkpoints = {.steps = 2},
-                               .log_step_count_steps = {}}) {}
+        estimator(compiled(),
+                  {.model_dir = directory, .save_checkpoints = {.steps = 2}, .out = nullptr}) {}
   Model& compiled() {
     model.compile(
         {.optimizer = optimizer, .loss = nn::SparseCategoricalCrossentropy({.from_logits = true})});

@@ -39,7 +39,7 @@ struct Job {
   explicit Job(const std::string& model_dir = {}, int64_t save_steps = 2)
       : estimator(compiled(), {.model_dir = model_dir.empty() ? directory.path() : model_dir,
                                .save_checkpoints = {.steps = save_steps},
-                               .log_step_count_steps = {},
+                               .out = nullptr,
                                .clock = time.clock()}) {}
   Model& compiled() {
     model.compile(

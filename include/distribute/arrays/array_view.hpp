@@ -45,8 +45,8 @@ ArrayView array_view(const std::vector<T>& values) {
   return array_view(std::span<const T>(values));
 }
 
-/// Describes the elements of a tensor, which live as long as it. Those of a GPU's tensor are copied
-/// to host memory first.
+/// Describes the elements of a tensor. The view is valid as long as the tensor lives. The elements
+/// of a GPU's tensor are copied to host memory first.
 ArrayView array_view(const Tensor& tensor);
 
 /// Copies the elements to a tensor on the current device, which is row-major.

@@ -32,8 +32,8 @@ ArrayView packed_view(const Scalar* data, const Dimensions& dimensions, bool row
 
 }  // namespace arrays_internal
 
-/// Describes the elements. Eigen's own order is column-major, so that view() takes tensors with the
-/// option Eigen::RowMajor.
+/// Describes the elements. Eigen's default order is column-major, so view() accepts only tensors
+/// with the option Eigen::RowMajor.
 template <typename Scalar, int Rank, int Options, typename Index>
 ArrayView array_view(const Eigen::Tensor<Scalar, Rank, Options, Index>& tensor) {
   return arrays_internal::packed_view(tensor.data(), tensor.dimensions(),

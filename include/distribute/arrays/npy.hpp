@@ -19,7 +19,7 @@ struct NpyOptions {
 /// Reads an array that numpy.save has written: float32, float16, int32, int64, uint8 or bool, of
 /// either byte order, row-major or Fortran's order.
 /// Throws  NotFoundError; InvalidArgumentError for elements that no dtype has; DataLossError for a
-///          file that is no array, or is cut off or longer than its array.
+///          file that is not an array, or is cut off or longer than its array.
 /// Source  numpy.load; numpy.lib.format
 Tensor load_npy(const std::string& path, const NpyOptions& options = {});
 

@@ -25,14 +25,15 @@ class Backward {
   Backward(std::span<std::vector<Tensor>> parts, std::vector<bool> needed,
            std::vector<bool> of_one_reader)
       : parts_(parts), needed_(std::move(needed)), private_(std::move(of_one_reader)) {}
-  /// The gradient of an output; an empty tensor when the target does not depend on it.
+  /// Returns the gradient of an output; an empty tensor when the target does not depend on it.
   const Tensor& gradient(size_t output = 0) const;
-  /// The gradient as at most two tensors that are still to be added, for operations that can add
-  /// them in the same pass. A tensor that is unique() may be overwritten.
+  /// Returns the gradient as at most two tensors that are still to be added, for operations that
+  /// can add them in the same pass. A tensor that is unique() may be overwritten.
   std::span<const Tensor> gradient_parts(size_t output = 0) const;
-  /// True when the gradient of this input is used; otherwise return an empty tensor in its place.
+  /// Returns whether the gradient of this input is used. If it is not, the operation gives an empty
+  /// tensor in its place.
   bool needs(size_t input) const { return needed_[input]; }
-  /// True when only the operation that made this input will read the gradient. Part of that
+  /// Returns true when only the operation that made this input will read the gradient. Part of that
   /// operation's work (the gate of its ReLU) may then be done here.
   bool is_private(size_t input) const { return private_[input]; }
 
@@ -47,11 +48,11 @@ using BackwardFunction = std::function<std::vector<Tensor>(const Backward&)>;
 
 namespace autograd_internal {
 class HiddenTapes;
-/// True when the thread has an active tape.
+/// Returns true when the thread has an active tape.
 bool is_taping();
 }  // namespace autograd_internal
 
-/// True when an active tape of this thread follows one of the tensors.
+/// Returns true when an active tape of this thread follows one of the tensors.
 bool is_recording(std::span<const Tensor> inputs);
 
 /// Refers, for the length of a call, to a callable that makes the attributes of an operation. It is
@@ -82,8 +83,8 @@ void record(const char* op, std::span<const Tensor> inputs, std::span<const Tens
 Tensor record(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
               const BackwardFunction& backward, AttributesFunction attributes = {});
 
-/// Records an operation that is made of recorded ones: tapes follow the parts, a trace shows the
-/// whole.
+/// Records an operation that is made of recorded operations. Tapes follow the parts; a trace shows
+/// the operation as one.
 Tensor record_composite(const char* op, std::initializer_list<Tensor> inputs, const Tensor& output,
                         AttributesFunction attributes = {});
 
@@ -122,7 +123,7 @@ class GradientTape {
   /// Follows a tensor, or a variable that is not trainable.
   void watch(const Tensor& tensor);
   void watch(const Variable& variable);
-  /// The variables read so far, in the order of the first read.
+  /// Returns the variables read so far, in the order of the first read.
   std::vector<Variable> watched_variables() const;
 
   /// Gives d(sum of the target's elements) / d(source); an empty tensor when the target does not

@@ -39,9 +39,9 @@ class OpTrace {
   OpTrace(const OpTrace&) = delete;
   OpTrace& operator=(const OpTrace&) = delete;
 
-  /// The operation that made the tensor; null for values that are older than the trace.
+  /// Returns the operation that made the tensor; null for values that are older than the trace.
   const TracedOp* origin(const Tensor& tensor) const;
-  /// The variable whose value the tensor is; an empty handle for other tensors.
+  /// Returns the variable whose value the tensor is; an empty handle for other tensors.
   Variable variable(const Tensor& tensor) const;
 
   /// Ends the listing before the destructor does; the entries stay.
@@ -60,7 +60,7 @@ class OpTrace {
 
 namespace autograd_internal {
 
-/// The innermost trace of the calling thread; null when no trace is active.
+/// Returns the innermost trace of the calling thread; null when no trace is active.
 OpTrace*& active_trace();
 inline bool is_tracing() { return active_trace() != nullptr; }
 

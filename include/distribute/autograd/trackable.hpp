@@ -10,7 +10,7 @@
 
 namespace distribute {
 
-/// Base of modules, optimizers, metrics and whatever else is saved. Thread-compatible.
+/// Is the base of modules, optimizers, metrics and whatever else is saved. Thread-compatible.
 /// Source  tf.train.Checkpoint's trackable objects
 class Trackable {
  public:
@@ -29,7 +29,7 @@ class Trackable {
     Variable variable;
   };
 
-  /// Values of a checkpoint for variables and parts that do not exist yet. Thread-safe.
+  /// Holds the values of a checkpoint for variables and parts that do not exist yet. Thread-safe.
   class Restorer {
    public:
     virtual ~Restorer() = default;
@@ -37,13 +37,14 @@ class Trackable {
     /// are named by their slot name, together with the variable that they are kept for.
     virtual void created(const std::string& name, const Variable& variable,
                          const Variable& original) = 0;
-    /// The restorer of the part just added under `name`; null when the checkpoint has nothing for
-    /// it.
+    /// Returns the restorer of the part just added under `name`; null when the checkpoint has
+    /// nothing for it.
     virtual std::shared_ptr<Restorer> part(const std::string& name) = 0;
   };
 
   virtual ~Trackable() = default;
-  /// The object's own variables, by name; its parts; and, for an optimizer, the slots of variables.
+  /// Returns the object's own variables, by name; its parts; and, for an optimizer, the slots of
+  /// variables.
   virtual std::vector<NamedVariable> own_variables() const { return {}; }
   virtual std::vector<Child> children() const { return {}; }
   virtual std::vector<SlotVariable> slot_variables() const { return {}; }

@@ -64,11 +64,11 @@ class VariableImpl {
   VariableImpl(const VariableImpl&) = delete;
   VariableImpl& operator=(const VariableImpl&) = delete;
 
-  /// The options it was made with, and a number that no other variable of the process has.
+  /// Returns the options it was made with, and a number that no other variable of the process has.
   const VariableOptions& options() const { return options_; }
   uint64_t id() const { return id_; }
 
-  /// The value that the calling context sees.
+  /// Returns the value that the calling context sees.
   virtual Tensor read() const = 0;
   /// Does what Variable::read_value() says: the same as read() unless a strategy is stricter.
   virtual Tensor read_in_own_strategy() const { return read(); }
@@ -81,7 +81,7 @@ class VariableImpl {
   /// Adds `delta` to what reading gives, also where assign_add() is refused.
   virtual void accumulate(const Tensor& delta) { assign_add(delta); }
 
-  /// Number of local copies: one for each local replica; a plain variable has one.
+  /// Returns the number of local copies: one for each local replica; a plain variable has one.
   virtual int num_components() const { return 1; }
   virtual Tensor component(int replica) const = 0;
   /// Replaces the copy of one replica without any synchronization.
@@ -92,11 +92,11 @@ class VariableImpl {
   virtual DType dtype() const { return component(0).dtype(); }
   /// "/job:ps/replica:0/task:1/device:CPU:0".
   DISTRIBUTE_INLINE virtual std::string device() const;
-  /// The device of each copy or shard, as device() names it.
+  /// Returns the device of each copy or shard, as device() names it.
   DISTRIBUTE_INLINE virtual std::vector<std::string> devices() const;
-  /// The shards of a variable that is cut along its first axis; empty for others.
+  /// Returns the shards of a variable that is cut along its first axis; empty for others.
   DISTRIBUTE_INLINE virtual const std::vector<Variable>& parts() const;
-  /// True when rows can be read without the whole value; `flat` is int64 [n], in range.
+  /// Returns true when rows can be read without the whole value; `flat` is int64 [n], in range.
   virtual bool reads_rows() const { return false; }
   DISTRIBUTE_INLINE virtual Tensor read_rows(const Tensor& flat) const;
   /// Changes rows. The caller has checked that the slices fit.
@@ -231,11 +231,11 @@ class Variable {
   /// Gives rows, as nn::embedding_lookup() (ops/slicing.hpp) does; the gradient is IndexedSlices.
   Tensor sparse_read(const Tensor& indices) const;
 
-  /// The name, which is fixed when the variable is made.
+  /// Returns the name, which is fixed when the variable is made.
   const std::string& name() const;
   Shape shape() const;
   DType dtype() const;
-  /// The name of its device, such as "/job:ps/replica:0/task:1/device:CPU:0".
+  /// Returns the name of its device, such as "/job:ps/replica:0/task:1/device:CPU:0".
   std::string device() const;
   bool trainable() const;
   VariableSynchronization synchronization() const;
@@ -283,8 +283,8 @@ class [[nodiscard]] VariableCreatorScope {
   VariableCreatorScope& operator=(const VariableCreatorScope&) = delete;
 };
 
-/// The creators of the calling thread, outermost first; replica threads begin with a copy of the
-/// list.
+/// Returns the creators of the calling thread, outermost first; replica threads begin with a copy
+/// of the list.
 std::vector<VariableCreator>& variable_creator_stack();
 
 namespace autograd_internal {

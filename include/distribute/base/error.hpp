@@ -34,15 +34,15 @@ enum class StatusCode : int {
   Unauthenticated = 16,
 };
 
-/// The name of a code as TensorFlow prints it, such as "INVALID_ARGUMENT".
+/// Returns the name of a code as TensorFlow prints it, such as "INVALID_ARGUMENT".
 const char* status_code_name(StatusCode code);
 
-/// Whether the operation may succeed later: Unavailable, DeadlineExceeded and Aborted.
+/// Returns whether the operation may succeed later: Unavailable, DeadlineExceeded and Aborted.
 bool may_pass(StatusCode code);
 
-/// Base of all exceptions of this library. One that reaches the end of a program without being
-/// caught is printed as "error: ..." before the program aborts, unless the program has a terminate
-/// handler of its own.
+/// Is the base of all exceptions of this library. One that reaches the end of a program without
+/// being caught is printed as "error: ..." before the program aborts, unless the program has a
+/// terminate handler of its own.
 /// Source  tf.errors.OpError
 class Error : public std::runtime_error {
  public:
@@ -86,7 +86,7 @@ std::string join_words(std::initializer_list<std::string_view> words);
 std::string number_word(int64_t number);
 std::string number_word(uint64_t number);
 std::string number_word(double number);  // six digits, as a stream prints it
-/// The shortest text that reads back as the same number.
+/// Returns the shortest text that reads back as the same number.
 std::string exact_word(double number);
 /// Returns what `print` writes to a stream.
 std::string streamed_word(const void* value, void (*print)(std::ostream& out, const void* value));

@@ -35,7 +35,7 @@ struct JsonValue {
   std::vector<JsonValue> items;     // array
   std::vector<JsonMember> members;  // object, in the order of the text
 
-  /// Whether the value is of the kind in the function's name.
+  /// Returns whether the value is of the kind in the function's name.
   bool is_null() const { return kind == Kind::Null; }
   bool is_string() const { return kind == Kind::String; }
   bool is_array() const { return kind == Kind::Array; }

@@ -33,7 +33,7 @@ class LeaveNotice {
   LeaveNotice(const LeaveNotice&) = delete;
   LeaveNotice& operator=(const LeaveNotice&) = delete;
 
-  /// Whether a notice has come.
+  /// Returns whether a notice has come.
   bool has_come() const;
   /// Returns the notice; nullopt until it has come.
   std::optional<std::string> message() const;

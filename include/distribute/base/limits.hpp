@@ -20,7 +20,7 @@ struct GroupLimit {
   std::string file;
 };
 
-/// Effect of the CPU quota on the process, since its group was made.
+/// Tells how the CPU quota has slowed the process since its control group was made.
 struct CpuThrottling {
   std::string file;       // from which it was read
   int64_t periods = 0;    // in which the group had work
@@ -108,14 +108,14 @@ struct SpinState {
 inline SpinState& spin_state() { return in_process<SpinState>(); }
 }  // namespace base_internal
 
-/// Whether threads of this process had to wait for a core lately, or were stopped by the quota
-/// (base/detail/core_watch finds out).
+/// Returns whether threads of this process had to wait for a core lately, or were stopped by the
+/// quota (base/detail/core_watch finds out).
 inline bool cores_are_contended() {
   return base_internal::spin_state().contended.load(std::memory_order_relaxed);
 }
 
-/// Whether a thread that waits for others of `together` threads or ranks on this host gains by
-/// spinning: each has a core, and none of them had to wait for one lately. If it is false the
+/// Returns whether a thread that waits for others of `together` threads or ranks on this host gains
+/// by spinning: each has a core, and none of them had to wait for one lately. If it is false the
 /// thread should sleep at once, as the core that it would hold is needed, perhaps by the thread for
 /// which it waits. Fast enough for every wait.
 inline bool spinning_pays(int together) {
@@ -150,12 +150,12 @@ std::string error_text(const std::exception& error) noexcept;
 
 namespace base_internal {
 
-/// Memory that large blocks leave free under `ulimit -v`, for code that ends the process if it gets
-/// none: the stack of the main thread, the C library, the code that oneDNN makes.
+/// Large blocks leave this much memory free under `ulimit -v`. Code that ends the process without
+/// memory needs it: the stack of the main thread, the C library, and what oneDNN compiles.
 /// Units   bytes.
 inline constexpr int64_t kLeftToOthers = 24 << 20;
 
-/// Whether a block of `bytes` leaves that much free; always true without `ulimit -v`.
+/// Returns whether a block of `bytes` leaves that much free; always true without `ulimit -v`.
 bool leaves_room_for_others(int64_t bytes);
 
 /// Prepares a process once, under `ulimit -v` only: malloc uses one arena (each takes 64 MiB), code

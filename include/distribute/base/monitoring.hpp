@@ -112,7 +112,7 @@ template <class Cell>
 class CellMap : public Metric {
  public:
   explicit CellMap(MetricOptions options) : options_(std::move(options)) {}
-  /// Throws  InvalidArgumentError when the number of values is not that of the labels.
+  /// Throws  InvalidArgumentError when there are more or fewer values than labels.
   Cell& get_cell(const std::vector<std::string>& label_values = {}) {
     check_label_values(options_, label_values.size());
     const std::lock_guard lock(mutex_);

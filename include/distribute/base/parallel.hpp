@@ -120,9 +120,9 @@ void simd_call(Body body) {
 
 namespace base_internal {
 
-/// Whether memcpy should be called for small pieces. Above some KiB glibc copies with `rep movsb`,
-/// which on AMD's Zen 3 takes 3 to 5 times as long as its loop of vectors if the lines are in
-/// another core's cache.
+/// Returns whether memcpy should be called for small pieces. Above some KiB glibc copies with `rep
+/// movsb`, which on AMD's Zen 3 takes 3 to 5 times as long as its loop of vectors if the lines are
+/// in another core's cache.
 inline bool copies_in_pieces() {
 #if defined(__x86_64__) || defined(__i386__)
   static const bool is_amd = __builtin_cpu_is("amd");

@@ -24,7 +24,7 @@ T& in_process() {
 namespace distribute::base_internal {
 
 /// Identifies one value of the context. tools/check_floors.py checks that places differ, and that
-/// `floor` is that of the folder; annexes are above all floors.
+/// `floor` is the floor of the folder; annexes are above all floors.
 struct ContextPlace {
   int floor;
   int number;

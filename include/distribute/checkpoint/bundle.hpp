@@ -68,7 +68,7 @@ class BundleReader {
   }
   /// Throws  InvalidArgumentError when the tensor is in slices or holds no strings.
   std::vector<std::string> read_strings(std::string_view key);
-  /// Throws  InvalidArgumentError also when the tensor is no scalar.
+  /// Throws  InvalidArgumentError also when the tensor is not a scalar.
   std::string read_string(std::string_view key);
 
   /// Closes the data files; a later read opens them again.

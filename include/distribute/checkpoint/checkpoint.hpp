@@ -16,7 +16,7 @@
 
 namespace distribute::train {
 
-/// Options of one save. Source  tf.train.CheckpointOptions
+/// Holds the options of one save. Source  tf.train.CheckpointOptions
 struct CheckpointOptions {
   /// Makes save() return once the values are taken; a thread of low priority writes them while
   /// training continues. Taking them costs no copy: the next update copies the tensors it changes,

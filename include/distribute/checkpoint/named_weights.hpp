@@ -34,11 +34,11 @@ Tensor read_tensor(BundleReader& reader, const std::string& key);
 ///          fit.
 Tensor read_value(BundleReader& reader, const std::string& key, const Variable& variable,
                   const std::string& called = "");
-/// Returns the name of the variable in files; for a shard that of the whole.
+/// Returns the name of the variable in files; for a shard the name of the whole variable.
 std::string saved_name(const Variable& variable);
-/// Whether the variable has shards, and may be too large to be held whole.
+/// Returns whether the variable has shards, and may be too large to be held whole.
 bool is_cut(const Variable& variable);
-/// Whether tensor `key` is a whole tensor of which the variable has some rows.
+/// Returns whether tensor `key` is a whole tensor of which the variable has some rows.
 bool has_rows_in(const BundleReader& reader, const std::string& key, const Variable& variable);
 /// Checks type and shape of tensor `key`, and reads it once to verify its checksums.
 /// Throws  as read_value; DataLossError.

@@ -75,7 +75,7 @@ void check_options(const ClusterOptions& options);
 
 struct ClusterPlace;
 
-/// Options of elastic jobs. Times are in seconds.
+/// Holds the options of elastic jobs. Times are in seconds.
 /// Source  the min and max of torchrun's --nnodes, and of Horovod's --min-np and --max-np
 struct ElasticOptions {
   /// Smallest number of workers: with fewer training pauses. 0: not elastic, every worker is needed

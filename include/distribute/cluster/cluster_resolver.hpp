@@ -10,7 +10,7 @@
 
 namespace distribute {
 
-/// Base of all resolvers. Thread-compatible.
+/// Is the base of all resolvers. Thread-compatible.
 /// 1. Every call reads the environment anew; nothing that may change is kept.
 /// 2. Values that are set take precedence over the environment.
 /// Throws  InvalidArgumentError or FailedPreconditionError when the environment cannot be read; the

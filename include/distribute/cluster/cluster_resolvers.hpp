@@ -24,7 +24,7 @@ struct ClusterFlags {
   std::string chief_hosts = {};
   std::string evaluator_hosts = {};
 
-  /// Whether any of them was given.
+  /// Returns whether any of them was given.
   bool any() const;
 };
 

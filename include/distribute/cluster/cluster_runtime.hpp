@@ -124,7 +124,7 @@ class ClusterRuntime {
   int on_left(LostCallback callback);
   /// Removes a callback of on_lost() or on_left(), which does not run after this call.
   void remove_on_lost(int id);
-  /// The failure passed to on_lost, or nullopt.
+  /// Returns the failure passed to on_lost, or nullopt.
   std::optional<TaskFailure> lost() const;
   /// Throws  the error of lost(), if there is one.
   void throw_if_lost() const;

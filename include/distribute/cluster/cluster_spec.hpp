@@ -26,7 +26,7 @@ class JobTasks {
   /// Returns addresses by the indices of tasks, which may have gaps; size() the number of tasks.
   const std::map<int, std::string>& by_index() const { return tasks_; }
   int size() const { return int(tasks_.size()); }
-  /// Whether the indices are 0, 1, ..., n - 1, with at least one.
+  /// Returns whether the indices are 0, 1, ..., n - 1, with at least one.
   bool dense() const;
   friend bool operator==(const JobTasks&, const JobTasks&) = default;
 
@@ -86,7 +86,7 @@ std::string text_problem(const std::string& text);
 ClusterSpec cluster_spec_of(const untrusted::JsonValue& value, const std::string& place);
 }  // namespace cluster_internal
 
-/// Name of a job. Every name is allowed; code that needs a known one checks it.
+/// Holds the name of a job. Every name is allowed; code that needs a known name checks it.
 /// Source  strings such as "worker" in tf.distribute.cluster_resolver
 class TaskType {
  public:
@@ -128,7 +128,7 @@ namespace distribute::multi_worker_util {
 void validate_cluster_spec(const ClusterSpec& cluster_spec,
                            const std::optional<TaskType>& task_type, std::optional<int> task_id);
 
-/// Whether the task is the chief, an evaluator, or worker 0 in a cluster without a chief.
+/// Returns whether the task is the chief, an evaluator, or worker 0 in a cluster without a chief.
 bool is_chief(const ClusterSpec& cluster_spec, const std::optional<TaskType>& task_type,
               std::optional<int> task_id);
 
@@ -152,8 +152,8 @@ std::string collective_leader(const ClusterSpec& cluster_spec,
 /// Throws  InvalidArgumentError for a cluster without such a task.
 std::string coordination_leader(const ClusterSpec& cluster_spec);
 
-/// Whether this task writes checkpoints that all may read: the chief, and a process without a
-/// cluster.
+/// Returns whether this task writes checkpoints that all may read: the chief, and a process without
+/// a cluster.
 bool should_save_checkpoint(const ClusterSpec& cluster_spec,
                             const std::optional<TaskType>& task_type, std::optional<int> task_id);
 

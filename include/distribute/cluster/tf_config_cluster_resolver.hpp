@@ -40,8 +40,9 @@ class TFConfigClusterResolver : public ClusterResolver {
   explicit TFConfigClusterResolver(EmptyBraces) : TFConfigClusterResolver() {}
   explicit TFConfigClusterResolver(TFConfigClusterResolverOptions options = {});
   DISTRIBUTE_INLINE ClusterSpec cluster_spec() const override;
-  /// Whether TF_CONFIG belongs to a TFJob with enableDynamicWorker: each worker is told itself and
-  /// the parameter servers, each server itself, any other task no task, so that they cannot meet.
+  /// Returns whether TF_CONFIG belongs to a TFJob with enableDynamicWorker: each worker is told
+  /// itself and the parameter servers, each server itself, any other task no task, so that they
+  /// cannot meet.
   bool has_dynamic_workers() const;
   DISTRIBUTE_INLINE std::string incomplete_because() const override;
 

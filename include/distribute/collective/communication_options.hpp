@@ -15,7 +15,7 @@ namespace distribute {
 /// Source  tf.distribute.experimental.CommunicationImplementation
 enum class CommunicationImplementation { Auto, Ring, Nccl, Mpi, Ucx };
 
-/// Options of reductions. Source  tf.distribute.experimental.CommunicationOptions
+/// Holds the options of reductions. Source  tf.distribute.experimental.CommunicationOptions
 struct CommunicationOptions {
   /// Size in bytes after which a pack of gradients is closed and sent; 0: 1 MiB for the first, 25
   /// MiB for the others. The result is the same for every size.

@@ -43,7 +43,7 @@ class ElasticWorkers {
 
   /// Returns the task that was lost, or has failed, in this generation.
   std::optional<TaskFailure> failure() const;
-  /// Whether this worker itself failed, by its own error.
+  /// Returns whether this worker itself failed, by its own error.
   bool failed_itself() const;
   bool has_waiting_worker() const { return member_.has_waiting_worker(); }
   void finish() { member_.finish(); }
@@ -94,7 +94,7 @@ class ElasticRank {
   ///         often than `reset_limit` (-1: no limit), and when too few are there in time.
   ElasticEnd run(const ElasticTraining& training, int reset_limit);
 
-  /// The rank whose state all ranks continue from.
+  /// Returns the rank whose state all ranks continue from.
   int source() const { return generation_.source; }
   void count_commit() { ++mine_.step; }  // of a state that this rank can go back to
   /// Throws  HostsUpdatedInterrupt on all ranks when one wants to join, or was told to leave.

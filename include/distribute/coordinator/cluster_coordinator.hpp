@@ -19,7 +19,8 @@
 
 namespace distribute {
 
-/// Options of coordinators. Times are in seconds; each comment ends with the environment variable.
+/// Holds the options of coordinators. Times are in seconds; each comment ends with the environment
+/// variable.
 struct CoordinatorOptions {
   /// Largest number of waiting functions; schedule() blocks beyond.
   int64_t queue_size = 256 * 1024;
@@ -29,7 +30,7 @@ struct CoordinatorOptions {
   /// Number of errors of one parameter server at which it counts as lost; earlier ones count as
   /// temporary: TF_COORDINATOR_IGNORE_TRANSIENT_PS_FAILURES.
   int ignore_transient_ps_failures = 3;
-  /// Number of timeouts that are tolerated; -1: a tenth of the workers:
+  /// This many timeouts are tolerated; -1 stands for a tenth of the workers. The default is
   /// TF_COORDINATOR_IGNORE_TRANSIENT_TIMEOUTS.
   int ignore_transient_timeouts = -1;
   /// Number of workers with which the job begins; the others of the cluster's list may come and
@@ -112,7 +113,7 @@ class ClusterCoordinator {
   /// lost ones.
   Strategy& strategy() const { return core_->strategy; }
   int num_workers() const;
-  /// The number of workers that are not lost.
+  /// Returns the number of workers that are not lost.
   int num_live_workers() const;
 
   /// Queues a call. Arguments are copied at once, and PerWorkerValues replaced by the element of
@@ -136,7 +137,7 @@ class ClusterCoordinator {
   /// Blocks  until all functions have ended; schedule() waits meanwhile.
   /// Throws  as schedule().
   void join();
-  /// Whether all functions have ended. Throws  as schedule().
+  /// Returns whether all functions have ended. Throws  as schedule().
   bool done();
 
   /// Returns the local values of a RemoteValue, PerWorkerValues, or of a vector, tuple, pair or map

@@ -110,8 +110,8 @@ class PerWorkerDataset : public PerWorkerValues<data::Dataset> {
   std::shared_ptr<Own> own_;
 };
 
-/// Thrown when a function could not run because a value it needs was not made; names the value and
-/// the reason.
+/// Is thrown when a function could not run because a value it needs was not made; names the value
+/// and the reason.
 /// Source  tf.distribute.experimental.coordinator.ClosureInputError
 class ClosureInputError : public InvalidArgumentError {
  public:

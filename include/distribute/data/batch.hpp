@@ -36,7 +36,7 @@ struct Batch {
   std::vector<Tensor> more = {};  // third and later components, such as sample weights
   ComponentNames names = {};
 
-  /// Number of components, 1 or more once `x` is set.
+  /// Returns the number of components, 1 or more once `x` is set.
   size_t size() const { return more.empty() ? (y ? 2 : (x ? 1 : 0)) : 2 + more.size(); }
   const Tensor& operator[](size_t i) const { return i == 0 ? x : i == 1 ? y : more.at(i - 2); }
   Tensor& operator[](size_t i) { return i == 0 ? x : i == 1 ? y : more.at(i - 2); }

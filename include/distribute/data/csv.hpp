@@ -21,7 +21,7 @@ enum class CsvType { Float32, Int32, Int64, Bytes };
 /// field, whose type is the column's. Source  record_defaults of tf.data.experimental.CsvDataset
 using CsvDefault = std::variant<CsvType, float, int32_t, int64_t, std::string>;
 
-/// Options of csv_dataset(). Source  tf.data.experimental.CsvDataset
+/// Holds the options of csv_dataset(). Source  tf.data.experimental.CsvDataset
 struct CsvOptions {
   io::Compression compression_type = io::Compression::None;
   int64_t buffer_size = io::kReadBufferBytes;  // for each open file
@@ -49,7 +49,7 @@ Dataset csv_dataset(std::vector<std::string> paths, std::vector<CsvDefault> reco
 /// A column by its name or its number.
 using CsvColumn = std::variant<std::string, int64_t>;
 
-/// Options of make_csv_dataset(). Source  tf.data.experimental.make_csv_dataset
+/// Holds the options of make_csv_dataset(). Source  tf.data.experimental.make_csv_dataset
 struct MakeCsvOptions {
   std::vector<std::string> column_names = {};    // empty: from the header
   std::vector<CsvDefault> column_defaults = {};  // of the selected columns; empty: inferred

@@ -242,7 +242,7 @@ class Dataset {
     return initial;
   }
 
-  /// The number of elements, or kInfiniteCardinality or kUnknownCardinality.
+  /// Returns the number of elements, or kInfiniteCardinality or kUnknownCardinality.
   int64_t cardinality() const { return node_->cardinality(); }
   /// Gives the same elements and says that there are `expected_cardinality` of them.
   /// Throws  FailedPreconditionError while reading when there are more or fewer.
@@ -264,7 +264,7 @@ class Dataset {
   LoopIterator<Iterator> begin() const;
   std::nullptr_t end() const { return nullptr; }
 
-  /// The last transformation, which strategies need.
+  /// Returns the last transformation, which strategies need.
   const NodePtr& node() const { return node_; }
 
  private:

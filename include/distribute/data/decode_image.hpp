@@ -14,7 +14,7 @@ namespace distribute::data {
 /// means in TensorFlow; with it and fancy upscaling pixels equal tf.io.decode_jpeg's.
 enum class DctMethod { IntegerFast, IntegerAccurate };
 
-/// Options of decode_jpeg(). Source  tf.io.decode_jpeg
+/// Holds the options of decode_jpeg(). Source  tf.io.decode_jpeg
 struct JpegOptions {
   int64_t channels = 3;  // 1: grey, 3: RGB, 0: as many as the file has
   int64_t ratio = 1;     // 1, 2, 4 or 8: decodes to 1/ratio of the size, rounded up
@@ -39,8 +39,8 @@ struct ImageWindow {
   bool operator==(const ImageWindow&) const = default;
 };
 
-/// Whether this build has libjpeg-turbo (DISTRIBUTE_WITH_JPEG). Without it all functions here throw
-/// UnimplementedError.
+/// Returns whether this build has libjpeg-turbo (DISTRIBUTE_WITH_JPEG). Without it all functions
+/// here throw UnimplementedError.
 bool has_jpeg();
 
 /// Reads the size from the file's header. EXIF orientation is ignored, as in TensorFlow.
@@ -50,7 +50,7 @@ ImageSize jpeg_size(std::string_view bytes);
 
 /// Decodes to uint8 [height, width, channels]. It reads baseline and progressive files with grey,
 /// YCbCr, RGB, CMYK and YCCK pixels; the last two become RGB as in TensorFlow.
-/// Throws  InvalidArgumentError for bytes that are no JPEG file, are damaged or end early, for
+/// Throws  InvalidArgumentError for bytes that are not a JPEG file, are damaged or end early, for
 ///         pictures of no or more than `max_pixels` pixels (before memory is taken), and for
 ///         options outside of their range.
 Tensor decode_jpeg(std::string_view bytes, const JpegOptions& options = {});
@@ -64,7 +64,7 @@ Tensor decode_jpeg(std::string_view bytes, const JpegOptions& options = {});
 Tensor decode_and_crop_jpeg(std::string_view bytes, const ImageWindow& window,
                             const JpegOptions& options = {});
 
-/// Options of encode_jpeg(). Source  tf.io.encode_jpeg
+/// Holds the options of encode_jpeg(). Source  tf.io.encode_jpeg
 struct EncodeJpegOptions {
   int quality = 95;  // 1 to 100
   bool progressive = false;
@@ -76,13 +76,13 @@ struct EncodeJpegOptions {
 /// Throws  InvalidArgumentError for other shapes and dtypes.
 std::string encode_jpeg(const Tensor& image, const EncodeJpegOptions& options = {});
 
-/// Options of decode_png(). Source  tf.io.decode_png
+/// Holds the options of decode_png(). Source  tf.io.decode_png
 struct PngOptions {
   int64_t channels = 3;  // 1: grey, 3: RGB, 4: RGB and alpha, 0: as many as the file has
   int64_t max_pixels = int64_t{1} << 27;
 };
 
-/// Whether this build has libpng (DISTRIBUTE_WITH_PNG). Without it all functions here throw
+/// Returns whether this build has libpng (DISTRIBUTE_WITH_PNG). Without it all functions here throw
 /// UnimplementedError.
 bool has_png();
 
@@ -93,7 +93,7 @@ ImageSize png_size(std::string_view bytes);
 /// Decodes to uint8 [height, width, channels]. It reads grey, palette and colour pictures of 1 to
 /// 16 bits, interlaced or not. Of 16 bits the high byte is kept, alpha is dropped unless it is
 /// asked for, and gamma is not corrected.
-/// Throws  InvalidArgumentError for bytes that are no PNG file, are damaged or end early, for
+/// Throws  InvalidArgumentError for bytes that are not a PNG file, are damaged or end early, for
 ///         animations (APNG), for pictures of more than `max_pixels` pixels (before memory is
 ///         taken), and for options outside of their range.
 Tensor decode_png(std::string_view bytes, const PngOptions& options = {});
@@ -107,7 +107,7 @@ ImageFormat image_format(std::string_view bytes);
 /// Throws  what decode_image() throws.
 ImageSize image_size(std::string_view bytes);
 
-/// Options of decode_image(). Source  tf.io.decode_image
+/// Holds the options of decode_image(). Source  tf.io.decode_image
 struct DecodeImageOptions {
   int64_t channels = 3;  // 1: grey, 3: RGB, 4: RGB and alpha (PNG), 0: as many as the file has
   int64_t max_pixels = int64_t{1} << 27;

@@ -42,13 +42,13 @@ struct ThreadingOptions {
 struct AutotuneOptions {
   /// False: kAutotune is a thread for each core and a buffer of 2.
   std::optional<bool> enabled = {};
-  std::optional<int64_t> cpu_budget = {};  // threads; unset: those of the cores
+  std::optional<int64_t> cpu_budget = {};  // threads; unset: one for each core
   std::optional<int64_t> ram_budget = {};  // bytes in buffers; unset: half of the free memory
   std::optional<int64_t> initial_parallelism = {};  // threads of each stage at first; unset: 1
   std::optional<int64_t> min_parallelism = {};      // least threads of each stage; unset: 1
 };
 
-/// Options of a dataset, set by Dataset::with_options(). Source  tf.data.Options
+/// Holds the options of a dataset, set by Dataset::with_options(). Source  tf.data.Options
 struct Options {
   DistributeOptions experimental_distribute = {};
   ThreadingOptions threading = {};
@@ -91,8 +91,8 @@ Pass pass_over(const Node& node, uint64_t number);
 /// Source  tf.distribute's compute_batch_size
 int64_t compute_batch_size(const Node& node);
 
-/// Whether the dataset certainly has no end. An infinite cardinality that comes from repeating a
-/// dataset does not count, as that dataset may be empty.
+/// Returns whether the dataset certainly has no end. An infinite cardinality that comes from
+/// repeating a dataset does not count, as that dataset may be empty.
 bool never_ends(const Node& node);
 
 /// Identifies one of several workers that read the same dataset.

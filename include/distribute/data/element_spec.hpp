@@ -29,7 +29,7 @@ std::string to_string(const ElementSpec& spec);
 
 ElementSpec spec_of(const Batch& element);  // shapes and dtypes of an element
 
-/// The names of the components; null when no component has one.
+/// Returns the names of the components; null when no component has one.
 ComponentNames names_of(const ElementSpec& spec);
 
 /// These give the spec with a new first axis of `size` (-1: unknown), and without the first axis.
@@ -37,9 +37,9 @@ ElementSpec with_batch_axis(ElementSpec spec, int64_t size);
 /// Throws  InvalidArgumentError for scalars.
 ElementSpec without_batch_axis(ElementSpec spec);
 
-/// Whether all sizes are known.
+/// Returns whether all sizes are known.
 bool is_static(const ElementSpec& spec);
-/// The first axis that all components share; -1 when it is unknown or differs.
+/// Returns the first axis that all components share; -1 when it is unknown or differs.
 int64_t static_batch_size(const ElementSpec& spec);
 
 /// Gives the spec of the elements that fit `a` or `b`: where their sizes differ it has -1.
@@ -55,8 +55,8 @@ Tensor bytes_tensor(std::string bytes);
 /// Throws  InvalidArgumentError for another dtype.
 std::string_view bytes_of(const Tensor& tensor);
 
-/// Number of that pass, also of its parts. A source whose elements others read, too, takes nothing
-/// from them in it.
+/// A pass with this number reads an element to find the spec, and so do the passes of its parts. A
+/// source that shares its elements with other readers takes none of their elements in it.
 inline constexpr uint64_t kSpecPass = UINT64_MAX;
 
 }  // namespace distribute::data

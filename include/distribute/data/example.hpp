@@ -18,8 +18,9 @@ namespace distribute::data {
 using BytesList = std::vector<std::string>;
 using FloatList = std::vector<float>;
 using Int64List = std::vector<int64_t>;
-/// The values of one feature; monostate means that no kind is set, which counts as missing. Source
-/// tf.train.Feature
+/// Holds the values of one feature. With monostate no kind is set, and the feature counts as
+/// missing.
+/// Source  tf.train.Feature
 using Feature = std::variant<std::monostate, BytesList, FloatList, Int64List>;
 /// The features of a record by name. Source  tf.train.Features
 using Features = std::map<std::string, Feature>;
@@ -29,7 +30,7 @@ using Features = std::map<std::string, Feature>;
 std::string encode_example(const Features& features);
 
 /// Decodes all features of a record. `where` begins error messages.
-/// Throws  DataLossError when the bytes are no Example.
+/// Throws  DataLossError when the bytes are not an Example.
 /// Source  tf.train.Example.FromString
 Features decode_example(std::string_view record, const std::string& where);
 
@@ -98,7 +99,7 @@ struct SequenceExample {
 std::string encode_sequence_example(const SequenceExample& example);
 
 /// Decodes all features of a record. `where` begins error messages.
-/// Throws  DataLossError when the bytes are no SequenceExample.
+/// Throws  DataLossError when the bytes are not a SequenceExample.
 /// Source  tf.train.SequenceExample.FromString
 SequenceExample decode_sequence_example(std::string_view record, const std::string& where);
 

@@ -31,7 +31,7 @@ std::vector<std::string> match_files(const std::string& pattern);
 
 class Dataset;
 
-/// Options of text_line_dataset(). Source  tf.data.TextLineDataset
+/// Holds the options of text_line_dataset(). Source  tf.data.TextLineDataset
 struct TextLineOptions {
   io::Compression compression_type = io::Compression::None;
   int64_t buffer_size = io::kReadBufferBytes;  // for each open file
@@ -46,7 +46,7 @@ struct TextLineOptions {
 /// Source  tf.data.TextLineDataset
 Dataset text_line_dataset(std::vector<std::string> paths, const TextLineOptions& options = {});
 
-/// Options of tfrecord_dataset(). Source  tf.data.TFRecordDataset
+/// Holds the options of tfrecord_dataset(). Source  tf.data.TFRecordDataset
 struct TFRecordOptions {
   io::Compression compression_type = io::Compression::None;
   int64_t buffer_size = io::kReadBufferBytes;  // for each open file
@@ -68,7 +68,7 @@ struct TFRecordOptions {
 /// Source  tf.data.TFRecordDataset
 Dataset tfrecord_dataset(std::vector<std::string> paths, const TFRecordOptions& options = {});
 
-/// Options of fixed_length_record_dataset(). Source  tf.data.FixedLengthRecordDataset
+/// Holds the options of fixed_length_record_dataset(). Source  tf.data.FixedLengthRecordDataset
 struct FixedLengthRecordOptions {
   int64_t header_bytes = 0;  // left out at the start of each file
   int64_t footer_bytes = 0;  // left out at its end
@@ -162,7 +162,7 @@ class ChunkedSnapshot {
 /// Encodes a component of an element as saved datasets have it, a TensorProto.
 std::string snapshot_record(const Tensor& component);
 
-/// Options of Dataset::snapshot(). Source  tf.data.Dataset.snapshot
+/// Holds the options of Dataset::snapshot(). Source  tf.data.Dataset.snapshot
 struct SnapshotOptions {
   io::Compression compression = io::Compression::None;
 };

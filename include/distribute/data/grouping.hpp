@@ -15,7 +15,7 @@ namespace distribute::data {
 
 class Dataset;
 
-/// Options of Dataset::window(). Source  tf.data.Dataset.window
+/// Holds the options of Dataset::window(). Source  tf.data.Dataset.window
 struct WindowOptions {
   std::optional<int64_t> shift = {};  // distance between the starts of two windows; unset: size
   int64_t stride = 1;                 // distance between two elements of a window
@@ -43,7 +43,7 @@ class Windows {
   NodePtr stacked_;
 };
 
-/// Options of timeseries_dataset_from_array().
+/// Holds the options of timeseries_dataset_from_array().
 struct TimeseriesOptions {
   int64_t sequence_stride = 1;              // distance between the starts of two sequences
   int64_t sampling_rate = 1;                // distance between two steps of a sequence
@@ -92,7 +92,7 @@ struct BucketOptions {  // options of Dataset::bucket_by_sequence_length
 
 using ElementLength = std::function<int64_t(const Batch&)>;
 
-/// Functions of Dataset::group_by_window().
+/// Holds the functions of Dataset::group_by_window().
 struct GroupFunctions {
   std::function<int64_t(const Batch&)> key = {};         // tells the window of an element
   std::function<int64_t(int64_t key)> window_size = {};  // number of elements in a full window
@@ -135,7 +135,7 @@ std::function<Dataset(const Dataset&)> group_by_reducer(
 std::function<Dataset(const Dataset&)> pad_to_cardinality(int64_t cardinality,
                                                           std::string mask_key = "valid");
 
-/// Options of Dataset::rejection_resample(). Source  tf.data.Dataset.rejection_resample
+/// Holds the options of Dataset::rejection_resample(). Source  tf.data.Dataset.rejection_resample
 struct ResampleOptions {
   /// The distribution of the classes in the dataset. Empty: estimated from the elements, 32 at a
   /// time, with 10 elements of each class counted beforehand.
@@ -189,7 +189,7 @@ NodePtr bucket_node(NodePtr input, ElementLength element_length_func,
 /// Source  tf.data.Dataset.choose_from_datasets
 NodePtr choose_node(std::vector<NodePtr> inputs, NodePtr choices, bool stop_on_empty_dataset);
 
-/// Options of sample_from_datasets(). Source  tf.data.Dataset.sample_from_datasets
+/// Holds the options of sample_from_datasets(). Source  tf.data.Dataset.sample_from_datasets
 struct SampleOptions {
   /// One weight for each dataset; without weights all are equal.
   std::vector<double> weights = {};
@@ -199,7 +199,8 @@ struct SampleOptions {
   bool rerandomize_each_iteration = true;
 };
 
-/// Does what choose_node() does with random choices, which differ from TensorFlow's.
+/// Chooses among the inputs as choose_node() does, but at random. TensorFlow chooses other
+/// elements.
 /// Throws  InvalidArgumentError for weights that are negative, all 0 or not as many as inputs.
 NodePtr sample_node(std::vector<NodePtr> inputs, const SampleOptions& options);
 

@@ -18,8 +18,8 @@ class InputContext {
         input_pipeline_id_(input_pipeline_id),
         num_replicas_in_sync_(num_replicas_in_sync) {}
 
-  /// The number of pipelines of the job, the number of this one, and the number of replicas of the
-  /// job.
+  /// Returns the number of pipelines of the job, the number of this one, and the number of replicas
+  /// of the job.
   int64_t num_input_pipelines() const { return num_input_pipelines_; }
   int64_t input_pipeline_id() const { return input_pipeline_id_; }
   int64_t num_replicas_in_sync() const { return num_replicas_in_sync_; }

@@ -28,12 +28,12 @@ class Iterator {
   std::optional<Batch> get_next_as_optional();
   std::optional<Batch> next_if_any() { return get_next_as_optional(); }
   ElementSpec element_spec() const { return dataset_->element_spec(); }
-  /// Whether all elements have the same sizes, as far as the dataset knows.
+  /// Returns whether all elements have the same sizes, as far as the dataset knows.
   bool is_statically_shaped() const {
     return dataset_->spec_is_exact() && is_static(dataset_->element_spec());
   }
 
-  /// The position as a few numbers: int64 [n], where n may change from element to element.
+  /// Returns the position as a few numbers: int64 [n], where n may change from element to element.
   Tensor state() const;
   /// Continues exactly where `state()` was taken, in this process or another, with the same order
   /// of shuffles. Rows of a table are found at once; examples that a shuffle, generator or cache

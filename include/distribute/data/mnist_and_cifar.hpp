@@ -12,7 +12,7 @@ namespace distribute::data {
 
 /// Gives the tensor in an IDX file's bytes: uint8, int32 or float32, with up to eight axes.
 /// Unsigned bytes are not copied. `name` is for messages.
-/// Throws  DataLossError when the bytes are no IDX file, too few or too many.
+/// Throws  DataLossError when the bytes are not an IDX file, or are too few or too many.
 /// Source  http://yann.lecun.com/exdb/mnist (file format)
 Tensor parse_idx(std::string bytes, const std::string& name);
 
@@ -68,7 +68,7 @@ Dataset load_mnist(const std::string& directory, const MnistOptions& options = {
 /// Source  tf.keras.datasets.cifar100.load_data(label_mode=...)
 enum class CifarLabels { Cifar10, Cifar100Fine, Cifar100Coarse };
 
-/// The number of classes: 10, 100 or 20.
+/// Returns the number of classes: 10, 100 or 20.
 int64_t num_cifar_classes(CifarLabels labels);
 
 struct CifarImages {  // the pictures and labels of a set
@@ -77,8 +77,8 @@ struct CifarImages {  // the pictures and labels of a set
 };
 
 /// Reads all pictures of `paths`, file after file.
-/// Throws  NotFoundError; DataLossError for a file whose size is not that of whole pictures;
-///         InvalidArgumentError for no paths and for a label that the set does not have.
+/// Throws  NotFoundError; DataLossError for a file that ends within a picture; InvalidArgumentError
+///         for no paths and for a label that the set does not have.
 /// Source  tf.keras.datasets.cifar10.load_data, cifar100.load_data; the format: A. Krizhevsky, The
 ///         CIFAR-10 dataset (binary version)
 CifarImages read_cifar(const std::vector<std::string>& paths, CifarLabels labels);

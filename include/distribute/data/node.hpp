@@ -41,7 +41,7 @@ using NodePtr = std::shared_ptr<const Node>;
 class Node {
  public:
   virtual ~Node() = default;
-  /// The kind of node, such as "Batch"; `parameters` are the numbers that belong to it.
+  /// Returns the kind of node, such as "Batch"; `parameters` are the numbers that belong to it.
   virtual const char* kind() const = 0;
   virtual std::vector<int64_t> parameters() const { return {}; }
   virtual std::vector<NodePtr> inputs() const { return {}; }
@@ -51,7 +51,7 @@ class Node {
   /// without it.
   virtual bool is_in_positions() const { return true; }
 
-  /// The number of elements, or one of the two constants.
+  /// Returns the number of elements, or one of the two constants.
   virtual int64_t cardinality() const { return kUnknownCardinality; }
   virtual ElementSpec element_spec() const = 0;
   /// False when the spec was read from one element, so that other elements may have other sizes.
@@ -63,25 +63,25 @@ class Node {
 
   /// Starts a new pass over the elements.
   virtual std::unique_ptr<BatchStream> elements(const Pass& pass) const = 0;
-  /// The table whose rows this dataset selects one by one; null when it makes elements in another
-  /// way. With a table, `row_numbers` gives the same pass as `elements`, as row numbers.
+  /// Returns the table whose rows this dataset selects one by one; null when it makes elements in
+  /// another way. With a table, `row_numbers` gives the same pass as `elements`, as row numbers.
   virtual std::shared_ptr<const RowTable> table() const { return nullptr; }
   virtual std::unique_ptr<RowStream> row_numbers(const Pass&) const { return nullptr; }
 
-  /// The files that a source reads; with_files() makes it read others instead. Source  FILE
+  /// Returns the files that a source reads; with_files() makes it read others instead. Source  FILE
   /// autosharding
   virtual std::vector<std::string> files() const { return {}; }
   virtual NodePtr with_files(std::vector<std::string>) const { return nullptr; }
 
-  /// The counter of passes of a random transformation; null for other nodes.
+  /// Returns the counter of passes of a random transformation; null for other nodes.
   virtual PassCount* passes() const { return nullptr; }
 
  protected:
   void set_inputs(const std::vector<NodePtr>&) {}  // a source has none
 };
 
-/// Base of the nodes that transform one dataset. By default a node gives as many elements as its
-/// input, with the same types and shapes.
+/// Is the base of the nodes that transform one dataset. By default a node gives as many elements as
+/// its input, with the same types and shapes.
 class OneInputNode : public Node {
  public:
   explicit OneInputNode(NodePtr input) : input_(std::move(input)) {}
@@ -92,7 +92,7 @@ class OneInputNode : public Node {
  protected:
   const Node& input() const { return *input_; }
   void set_inputs(std::vector<NodePtr> inputs) { input_ = std::move(inputs.at(0)); }
-  /// The cardinality of transformations that drop elements, or give several for one.
+  /// Returns the cardinality of transformations that drop elements, or give several for one.
   int64_t unknown_unless_infinite() const {
     const bool infinite = input_->cardinality() == kInfiniteCardinality;
     return infinite ? kInfiniteCardinality : kUnknownCardinality;
@@ -102,7 +102,7 @@ class OneInputNode : public Node {
   NodePtr input_;
 };
 
-/// Base of the transformations of several datasets.
+/// Is the base of the transformations of several datasets.
 class ManyInputsNode : public Node {
  public:
   explicit ManyInputsNode(std::vector<NodePtr> inputs) : inputs_(std::move(inputs)) {}
@@ -114,8 +114,8 @@ class ManyInputsNode : public Node {
   std::vector<NodePtr> inputs_;
 };
 
-/// Base of nodes that are copied for other inputs. Nodes that remember what they have seen are
-/// excluded.
+/// Is the base of nodes that are copied for other inputs. Nodes that remember what they have seen
+/// are excluded.
 template <typename Derived, typename Base = OneInputNode>
 class CopiedNode : public Base {
  public:
@@ -133,9 +133,10 @@ class CopiedNode : public Base {
 uint64_t take_pass(const Node& node);
 void set_next_pass(const Node& node, uint64_t number);
 
-/// A number that differs between pipelines, with which saved positions are checked.
+/// Returns a number that differs between pipelines, with which saved positions are checked.
 int64_t fingerprint(const Node& node);
-/// Number of nodes on the longest path to a source. It tells equal shuffles of one pipeline apart.
+/// Returns the number of nodes on the longest path to a source. It tells equal shuffles of one
+/// pipeline apart.
 int64_t depth(const Node& node);
 
 /// Opens the stream of a node for a type of element.
@@ -184,11 +185,11 @@ NodePtr file_source(std::vector<std::string> files, FileReader reader);
 /// are read, within the budgets of AutotuneOptions. Source  tf.data.AUTOTUNE
 inline constexpr int64_t kAutotune = -1;
 
-/// The number of threads that an option `num_parallel_calls` asks for; kAutotune is the most that
-/// it may find, config::threading's inter_op_parallelism_threads or one for each core.
+/// Returns the number of threads that an option `num_parallel_calls` asks for; kAutotune is the
+/// most that it may find, config::threading's inter_op_parallelism_threads or one for each core.
 int64_t num_threads_for(int64_t num_parallel_calls);
-/// Whether elements keep their order: as a transformation's own option says, else as the Options of
-/// the dataset do, else they do.
+/// Returns whether elements keep their order: as a transformation's own option says, else as the
+/// Options of the dataset do, else they do.
 bool is_in_order(const std::optional<bool>& deterministic, const Pass& pass);
 
 using MapFunction = std::function<Batch(const Batch&)>;
@@ -215,7 +216,7 @@ NodePtr map_node(NodePtr input, MapFunction function, const MapOptions& options)
 /// Source  tf.data.Dataset.filter
 NodePtr filter_node(NodePtr input, Predicate predicate);
 
-/// Options of Dataset::shuffle(). Source  tf.data.Dataset.shuffle
+/// Holds the options of Dataset::shuffle(). Source  tf.data.Dataset.shuffle
 struct ShuffleOptions {
   /// The seed of the order. Unset: the global seed (tf.random.set_seed's), so that every process
   /// has the same order.
@@ -226,7 +227,7 @@ struct ShuffleOptions {
 struct InterleaveOptions {   // of Dataset::interleave
   int64_t cycle_length = 2;  // number of parts that are read in turn
   int64_t block_length = 1;  // number of elements that a part gives in its turn
-  /// Number of parts that are opened and read at the same time, each on its own thread; kAutotune
+  /// This many parts are opened and read at the same time, each on its own thread; kAutotune works
   /// as for map.
   int64_t num_parallel_calls = 1;
   /// False: a part that has no element ready is skipped, so that the order depends on threads.

@@ -78,8 +78,8 @@ struct ImageFolder {
   std::vector<int64_t> labels;  // label of each of `paths`
 };
 
-/// Whether a file of this name counts as a picture: .jpg, .jpeg and .png in small or capital
-/// letters, but no hidden file.
+/// Returns whether a file of this name counts as a picture: .jpg, .jpeg and .png in small or
+/// capital letters, but no hidden file.
 bool is_picture_name(std::string name);
 
 /// Lists the pictures in `directory`/<class>/. Other files in these folders and beside them are
@@ -89,7 +89,7 @@ bool is_picture_name(std::string name);
 /// Source  tf.keras.utils.image_dataset_from_directory(labels="inferred")
 ImageFolder list_image_folder(const std::string& directory);
 
-/// Options that all datasets of this header have.
+/// Holds options that all datasets of this header have.
 struct PictureOptions {
   bool training = false;  // true: shuffles and augments anew in each pass
   PictureTransform transform = {};

@@ -22,9 +22,9 @@ struct StageStatistics {
 
   /// elements / seconds_elapsed; 0 before the first element.
   double elements_per_second() const;
-  /// The waited part of the elapsed time, 0 to 1. At the end of a pipeline it is the share of the
-  /// training loop's time that went into waiting for data. Before a prefetch or a map with threads
-  /// it says how busy the stage is.
+  /// Returns the waited part of the elapsed time, 0 to 1. At the end of a pipeline it is the share
+  /// of the training loop's time that went into waiting for data. Before a prefetch or a map with
+  /// threads it says how busy the stage is.
   double wait_share() const;
 };
 
@@ -34,12 +34,13 @@ class PipelineStatistics {
  public:
   PipelineStatistics();
   ~PipelineStatistics();
-  /// The number of the stage with this name; a new name adds a stage.
+  /// Returns the number of the stage with this name; a new name adds a stage.
   size_t stage(const std::string& name);
   /// Records one call of the stage, from `begin` to `end` in seconds of a steady clock.
   void add(size_t stage, double begin, double end, bool gave_element);
 
-  /// The figures of each stage, in the order in which they were added; reset() sets them to zero.
+  /// Returns the figures of each stage, in the order in which they were added; reset() sets them to
+  /// zero.
   std::vector<StageStatistics> stages() const;
   void reset();
 

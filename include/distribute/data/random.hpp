@@ -21,13 +21,13 @@ class Random {
  public:
   explicit Random(uint64_t key) : key_(key) {}
 
-  /// The next 64 random bits.
+  /// Returns the next 64 random bits.
   uint64_t bits();
-  /// A random integer in [0, count).
+  /// Returns a random integer in [0, count).
   int64_t below(int64_t count) { return draw(key_, next_++, count); }
-  /// A random float in [low, high), made from 24 random bits.
+  /// Returns a random float in [low, high), made from 24 random bits.
   float uniform(float low = 0, float high = 1);
-  /// A normally distributed number with mean 0 and variance 1.
+  /// Returns a normally distributed number with mean 0 and variance 1.
   float normal();
   bool coin() { return bits() >> 63; }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Datasets that other processes make, as tf.data.experimental.service, and how they are read.
+/// Reads datasets whose elements other processes make, as tf.data.experimental.service does.
 
 #include <distribute/base/config.hpp>
 #include <distribute/cluster/cluster_options.hpp>
@@ -39,7 +39,7 @@ struct CrossTrainerCache {
 enum class TargetWorkers : uint8_t {
   Auto,
   Any,    // all of the service
-  Local,  // those of this process alone; elements of the others are not read
+  Local,  // workers of this process alone; elements of other workers are not read
 };
 
 /// ClusterOptions::from_environment() with the token of DISTRIBUTE_DATA_SERVICE_TOKEN, if that is
@@ -47,7 +47,7 @@ enum class TargetWorkers : uint8_t {
 /// Throws  InvalidArgumentError for a token that can be guessed; what from_environment() throws.
 ClusterOptions reader_cluster_options();
 
-/// Options of distribute() and from_dataset_id().
+/// Holds the options of distribute() and from_dataset_id().
 struct ReadOptions {
   ShardingPolicy processing_mode = ShardingPolicy::Dynamic;
   std::string service = {};     // "host:port" of the dispatcher
@@ -67,7 +67,7 @@ struct ReadOptions {
   /// Compresses elements on their way. Zlib is for slow networks: it costs the worker 10 to 35 ms
   /// of CPU time for a megabyte. Auto is None.
   io::Compression compression = io::Compression::Auto;
-  /// Largest number of elements that are under way or wait here; -1: 16.
+  /// Limits the number of elements that are being sent or wait here; -1 stands for 16.
   int64_t max_outstanding_requests = -1;
   ClusterOptions cluster = reader_cluster_options();  // token, encryption, deadlines
 };
@@ -84,7 +84,7 @@ void register_dataset(const std::string& dataset_id, DatasetFactory factory);
 /// Reads the dataset from the workers of options.service. A pass begins without a worker and waits
 /// for one. With a job_name, strategies do not shard the dataset again.
 /// Throws  InvalidArgumentError for bad options; DeadlineExceededError with the address when there
-///         is no dispatcher; NotFoundError when no worker has registered the dataset in time
+///         is not a dispatcher; NotFoundError when no worker has registered the dataset in time
 ///         (options.cluster.startup_timeout). While reading: the pipeline's error, with the name of
 ///         the worker; FailedPreconditionError for a mode that the dataset does not allow.
 /// Source  tf.data.experimental.service.from_dataset_id

@@ -12,10 +12,11 @@
 
 namespace distribute::data::service {
 
-/// Options of DispatchServer. Source  tf.data.experimental.service.DispatcherConfig
+/// Holds the options of DispatchServer. Source  tf.data.experimental.service.DispatcherConfig
 struct DispatcherConfig {
   int port = 0;  // 0: the system chooses
-  /// Name or address of this host at which others reach it; other than loopback it needs a token.
+  /// Other tasks reach this host under this name or address. Every address but a loopback address
+  /// needs a token.
   std::string host = "127.0.0.1";
   /// Directory of the journal.
   std::string work_dir = {};
@@ -52,7 +53,7 @@ class DispatchServer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Options of WorkerServer. Source  tf.data.experimental.service.WorkerConfig
+/// Holds the options of WorkerServer. Source  tf.data.experimental.service.WorkerConfig
 struct WorkerConfig {
   std::string dispatcher_address = {};  // "host:port"
   int port = 0;
@@ -69,7 +70,8 @@ struct WorkerConfig {
 /// Source  tf.data.experimental.service.WorkerServer
 class WorkerServer {
  public:
-  /// Blocks  until the dispatcher has taken it in.
+  /// Starts the worker.
+  /// Blocks  until the dispatcher has registered it.
   /// Throws  DeadlineExceededError with the dispatcher's address; FailedPreconditionError with the
   ///         first difference when another worker has registered another pipeline under a name,
   ///         or when no dataset is registered.

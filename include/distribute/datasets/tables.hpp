@@ -23,15 +23,15 @@ namespace distribute::data {
 /// database in an object store is read into memory. The position is the number of rows given, so
 /// that a query needs an ORDER BY. Workers share the rows by AutoShardPolicy::Data.
 /// Throws  InvalidArgumentError for another driver than "sqlite" or other types; while reading for
-///         another number of columns, and, with row and column, for a value that is not of its
-///         type or outside of it (TensorFlow gives 0 and the low bits then). NotFoundError for a
-///         missing database; UnknownError with SQLite's message; UnimplementedError in a build
-///         without libsqlite3-dev.
+///         another number of columns; with row and column, for a value of another type or too large
+///         for its type (TensorFlow gives 0 or the low bits). NotFoundError for a missing database;
+///         UnknownError with SQLite's message; UnimplementedError in a build without
+///         libsqlite3-dev.
 /// Source  tf.data.experimental.SqlDataset
 Dataset sql_dataset(const std::string& driver_name, const std::string& data_source_name,
                     const std::string& query, std::vector<DType> output_types);
 
-/// Options of parquet_dataset() and arrow_dataset().
+/// Holds the options of parquet_dataset() and arrow_dataset().
 struct TableOptions {
   std::vector<std::string> columns = {};  // to read, in this order; empty: all
   bool nulls_are_zero = false;  // missing values become 0, false or no bytes; else they are errors
@@ -55,7 +55,7 @@ Dataset parquet_dataset(std::vector<std::string> paths, const TableOptions& opti
 /// version 2) and its stream format.
 Dataset arrow_dataset(std::vector<std::string> paths, const TableOptions& options = {});
 
-/// Options of web_dataset().
+/// Holds the options of web_dataset().
 struct WebDatasetOptions {
   /// Makes int64 scalars of the files that hold a number: .cls, .cls2, .class, .count, .index,
   /// .inx and .id. Other files are bytes, as all are without it.
@@ -73,7 +73,7 @@ struct WebDatasetOptions {
 /// AutoShardPolicy::File gives each worker other archives. A saved position is the number of
 /// samples in each open archive, whose files are passed over when it is restored.
 /// Throws  InvalidArgumentError for no paths or fields; while reading, with archive and name, for a
-///         sample that lacks a field or a number that is none. DataLossError for what is no
+///         sample that lacks a field or has text in place of a number. DataLossError for what is no
 ///         archive, or cut; NotFoundError, PermissionDeniedError; UnimplementedError in a build
 ///         without libarchive-dev.
 /// Source  webdataset.WebDataset(urls).to_tuple(*fields), of PyTorch's users

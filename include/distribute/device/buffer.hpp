@@ -26,7 +26,7 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  /// The address, the size in bytes, and the device.
+  /// Returns the address, the size in bytes, and the device.
   void* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
   Device device() const { return device_; }

@@ -18,8 +18,8 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-/// Whether the device is a GPU. In programs without CUDA it is a constant, so that branches for
-/// GPUs are not compiled.
+/// Returns whether the device is a GPU. In programs without CUDA it is a constant, so that branches
+/// for GPUs are not compiled.
 inline bool is_gpu([[maybe_unused]] Device device) {
 #if DISTRIBUTE_HAS_CUDA
   return device.type == DeviceType::Gpu;
@@ -28,7 +28,7 @@ inline bool is_gpu([[maybe_unused]] Device device) {
 #endif
 }
 
-/// Memory statistics of a device, in bytes; for the CPU they cover this process.
+/// Holds the memory statistics of a device in bytes; for the CPU they cover this process.
 struct MemoryInfo {
   int64_t current = 0;  // in use by live buffers
   int64_t peak = 0;     // highest `current` so far
@@ -49,7 +49,7 @@ struct DeviceSpec {
 
   /// Throws  InvalidArgumentError for a part that is unknown or no number, or two device types.
   static DeviceSpec from_string(const std::string& name);
-  /// The canonical name, such as "/job:worker/replica:0/task:2/device:CPU:0".
+  /// Returns the canonical name, such as "/job:worker/replica:0/task:2/device:CPU:0".
   std::string to_string() const;
   /// Gives a copy in which every part that `inner` has is replaced.
   DeviceSpec make_merged_spec(const DeviceSpec& inner) const;

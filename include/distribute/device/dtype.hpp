@@ -110,7 +110,7 @@ constexpr int64_t size_of(DType dtype) {
 constexpr bool is_floating(DType dtype) {  // whether it has fractions
   return dtype == DType::Float32 || dtype == DType::BFloat16 || dtype == DType::Float16;
 }
-/// Whether it is a floating-point type of 16 bits.
+/// Returns whether it is a floating-point type of 16 bits.
 constexpr bool is_half(DType dtype) { return dtype == DType::BFloat16 || dtype == DType::Float16; }
 
 /// TensorFlow's name, such as "float32".

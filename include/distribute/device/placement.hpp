@@ -31,7 +31,7 @@ class [[nodiscard]] DeviceScope {
   DeviceScope& operator=(const DeviceScope&) = delete;
 };
 
-/// A scope for "/gpu:0", "CPU:1" or "/job:worker/task:2/device:CPU:0".
+/// Returns a scope for "/gpu:0", "CPU:1" or "/job:worker/task:2/device:CPU:0".
 /// Throws  InvalidArgumentError for an invalid name; and, without soft placement, for a task
 ///         of another process and for a device that this one lacks, listing those it has.
 /// Source  tf.device
@@ -39,9 +39,9 @@ DeviceScope device(const std::string& name);
 /// device(std::nullopt) is tf.device(None): it ignores the enclosing scopes.
 DeviceScope device(std::nullopt_t);
 
-/// The device of the calling thread's new tensors; "/device:CPU:0" outside of all scopes.
+/// Returns the device of the calling thread's new tensors; "/device:CPU:0" outside of all scopes.
 Device current_device();
-/// The name that all scopes of the calling thread give together.
+/// Returns the name that all scopes of the calling thread give together.
 DeviceSpec current_device_spec();
 
 namespace config {
@@ -129,7 +129,7 @@ namespace device_internal {
 
 /// Gives "/job:localhost/replica:0/task:0/device:CPU:0".
 std::string full_name(Device device);
-/// The device of this process that `spec` asks for.
+/// Returns the device of this process that `spec` asks for.
 Device resolve_device(const DeviceSpec& spec);
 /// Writes one line of the placement log.
 void log_placement(const char* op, Device device);
@@ -145,13 +145,13 @@ namespace distribute::config::experimental {
 
 /// Accepts `true`, which changes nothing, as the memory of GPUs always grows when it is needed. A
 /// limit is set by LogicalDeviceConfiguration::memory_limit_mb.
-/// Throws  InvalidArgumentError for a device that is no GPU of this machine; UnimplementedError for
-///         `false`, TensorFlow's default, which takes nearly all memory at once.
+/// Throws  InvalidArgumentError for a device that is not a GPU of this machine; UnimplementedError
+///         for `false`, TensorFlow's default, which takes nearly all memory at once.
 /// Source  tf.config.experimental.set_memory_growth
 void set_memory_growth(const PhysicalDevice& device, bool enable);
 
 /// Returns true, as the memory of GPUs always grows when it is needed.
-/// Throws  what set_memory_growth() throws for a device that is no GPU.
+/// Throws  what set_memory_growth() throws for a device that is not a GPU.
 /// Source  tf.config.experimental.get_memory_growth
 bool get_memory_growth(const PhysicalDevice& device);
 

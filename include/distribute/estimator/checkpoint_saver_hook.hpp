@@ -7,6 +7,7 @@
 #include <distribute/train/seconds_or_steps.hpp>
 
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <vector>
 
@@ -34,6 +35,7 @@ class CheckpointSaverListener {
 struct CheckpointSaverHookOptions {  // options of CheckpointSaverHook
   SecondsOrSteps save = {.secs = 600};
   std::vector<Handle<CheckpointSaverListener>> listeners = {};
+  std::FILE* out = stdout;  // stream for the chief's "Saving checkpoints for 9 into ..."; or null
   std::function<double()> clock = {};
 };
 
@@ -56,6 +58,7 @@ class CheckpointSaverHook : public SessionRunHook {
   bool save(MonitoredTrainingSession& session, int64_t step);
 
   std::vector<Handle<CheckpointSaverListener>> listeners_;
+  std::FILE* out_;
   SecondsOrStepsTimer timer_;
 };
 

@@ -58,7 +58,7 @@ struct EstimatorOptions {  // options of Estimator
   SecondsOrSteps save_summary = {.steps = 100};
   /// Steps between the chief's lines about speed and loss; unset: none.
   std::optional<int64_t> log_step_count_steps = 100;
-  std::FILE* out = stdout;  // for the chief's lines, which are TensorFlow's
+  std::FILE* out = stdout;  // for the chief's lines, which are TensorFlow's; null: none
   /// A checkpoint, or a directory of checkpoints, whose weights a training begins with if it has no
   /// checkpoint of its own. The variables are those whose names begin as the POSIX regular
   /// expression says; the map gives other names in that checkpoint. Source
@@ -134,7 +134,7 @@ class Estimator {
   std::string export_saved_model(const std::string& export_dir_base,
                                  const EstimatorExportOptions& options = {});
 
-  /// The newest checkpoint of model_dir.
+  /// Returns the newest checkpoint of model_dir.
   std::optional<std::string> latest_checkpoint() const;
   /// Give the names of the variables in the newest checkpoint, and the value of one variable.
   /// Throw  NotFoundError when there is no checkpoint or no such variable; InvalidArgumentError for
@@ -142,22 +142,26 @@ class Estimator {
   std::vector<std::string> get_variable_names() const;
   Tensor get_variable_value(const std::string& name) const;
   const std::string& model_dir() const { return options_.model_dir; }
-  /// The directory of the figures of evaluations with that name: MODEL_DIR/eval, or
+  /// Returns the directory of the figures of evaluations with that name: MODEL_DIR/eval, or
   /// MODEL_DIR/eval_<name>.
   std::string eval_dir(const std::string& name = "") const;
 
-  /// The model that it was made with.
+  /// Returns the model that it was made with.
   Model& model() const { return model_; }
   const EstimatorOptions& options() const { return options_; }
 
  private:
-  /// Gives the path `given`, or that of the newest checkpoint.
+  /// Gives the path `given`, or the path of the newest checkpoint.
   std::string checkpoint_to_read(const std::string& given) const;
   void restore(const std::string& checkpoint);
-  void tell(bool is_chief, const std::string& line) const;  // on `out`
+  /// Writes a line to `out`, if this is the chief.
+  void tell(const std::string& line) const;
+  /// Returns whether the chief's newest checkpoint has that many steps. It is false in jobs whose
+  /// workers share variables, since the workers wait for the chief to restore these.
+  bool has_trained(int64_t max_steps) const;
   void warm_start();
   void write_figures(const Logs& figures, int64_t step, const std::string& name) const;
-  /// Options of a session that runs hooks, and neither restores nor saves anything.
+  /// Holds the options of a session that runs hooks, and neither restores nor saves anything.
   MonitoredTrainingSessionOptions session_of_hooks(const std::vector<SessionHookHandle>& hooks,
                                                    const std::string& checkpoint) const;
 

@@ -13,6 +13,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -60,7 +61,8 @@ struct MonitoredTrainingSessionOptions {  // options of MonitoredTrainingSession
   /// Null: parameter servers of the strategy coordinate the workers; without them, workers step
   /// together or there is only one.
   SessionReadiness* readiness = nullptr;
-  double max_wait_secs = 7200;         // limit of the wait for the chief
+  double max_wait_secs = 7200;  // limit of the wait for the chief
+  std::FILE* out = stdout;      // for the chief's lines about speed and checkpoints; null: none
   std::function<double()> clock = {};  // in seconds; unset: the system's steady clock
 };
 
@@ -105,7 +107,8 @@ class MonitoredTrainingSession {
   MonitoredTrainingSession(const MonitoredTrainingSession&) = delete;
   MonitoredTrainingSession& operator=(const MonitoredTrainingSession&) = delete;
 
-  /// Whether the loop should end: a hook, the end of the data, or request_stop() has asked for it.
+  /// Returns whether the loop should end: a hook, the end of the data, or request_stop() has asked
+  /// for it.
   bool should_stop() const { return stop_; }
   void request_stop() { stop_ = true; }
   /// Runs one step and returns its result, or nothing at the end of the data.
@@ -115,17 +118,18 @@ class MonitoredTrainingSession {
   /// Ends the session; hooks do their last work, such as saving.
   void close();
 
-  /// The current step of the job, and whether this task is the chief.
+  /// Returns the current step of the job, and whether this task is the chief.
   int64_t global_step() const;
   bool is_chief() const { return is_chief_; }
   Strategy& strategy() const { return strategy_; }
-  /// The step that was restored when the session was last created; unset when nothing was restored.
+  /// Returns the step that was restored when the session was last created; unset when nothing was
+  /// restored.
   std::optional<int64_t> restored_step() const { return restored_step_; }
   /// Saves a checkpoint of this step. Workers that step together all call it. It does nothing
   /// without checkpoint_dir.
   void save();
-  /// Whether `mine` is true on one of the workers that step together; without others, `mine`
-  /// itself.
+  /// Returns whether `mine` is true on one of the workers that step together; without others,
+  /// `mine` itself.
   bool any_worker(bool mine) const;
   const MonitoredTrainingSessionOptions& options() const { return options_; }
 

@@ -39,7 +39,8 @@ class SessionRunContext {
   bool stop_requested_ = false;
 };
 
-/// Base of hooks: override what is needed. Called outside strategy.run, on the session's thread.
+/// Is the base of hooks: override what is needed. Called outside strategy.run, on the session's
+/// thread.
 /// Source  tf.estimator.SessionRunHook
 class SessionRunHook {
  public:
@@ -70,7 +71,7 @@ class FinalOpsHook : public SessionRunHook {
  public:
   explicit FinalOpsHook(std::function<Logs()> final_ops) : final_ops_(std::move(final_ops)) {}
   void end(MonitoredTrainingSession&) override { final_ops_values_ = final_ops_(); }
-  /// The results of `final_ops`; empty before the end.
+  /// Returns the results of `final_ops`; empty before the end.
   const Logs& final_ops_values() const { return final_ops_values_; }
 
  private:
@@ -88,12 +89,14 @@ struct LoggingTensorHookOptions {         // options of LoggingTensorHook
 };
 
 /// Prints "loss = 0.25, accuracy = 0.9, step = 100 (1.200 sec)" on each worker that has the hook,
-/// or what `formatter` returns. TensorFlow adds the step where it is one of the tensors. Source
-/// tf.estimator.LoggingTensorHook
+/// or what `formatter` returns. The step is the global step before the update, as in the lines of
+/// TensorFlow's estimators; TensorFlow's hook prints it if it is one of the tensors.
+/// Source  tf.estimator.LoggingTensorHook
 class LoggingTensorHook : public SessionRunHook {
  public:
   /// Throws  InvalidArgumentError unless exactly one of seconds and steps is given.
   explicit LoggingTensorHook(LoggingTensorHookOptions options);
+  DISTRIBUTE_INLINE void before_run(SessionRunContext& context) override;
   /// Throws  NotFoundError for a figure that the step does not give.
   DISTRIBUTE_INLINE void after_run(SessionRunContext& context,
                                    const SessionRunValues& values) override;
@@ -106,6 +109,7 @@ class LoggingTensorHook : public SessionRunHook {
   SecondsOrStepsTimer timer_;
   Logs last_;
   int64_t runs_ = 0;
+  std::optional<int64_t> step_before_;  // set if this step's figures are to be printed
 };
 
 /// Reports a loss that is NaN or infinite. Source  tf.estimator.NanLossDuringTrainingError
@@ -141,7 +145,8 @@ struct StepCounterHookOptions {  // options of StepCounterHook
   std::function<double()> clock = {};
 };
 
-/// Measures the shared steps, which are those of all workers. Only the chief needs it.
+/// Measures the shared steps, which are those of all workers, from the first step on: with 100 it
+/// prints after steps 101, 201 and so on, as TensorFlow's does. Only the chief needs it.
 /// Source  tf.estimator.StepCounterHook
 class StepCounterHook : public SessionRunHook {
  public:

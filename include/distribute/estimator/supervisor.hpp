@@ -6,6 +6,7 @@
 #include <distribute/summary/file_writer.hpp>
 
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <optional>
 #include <string>
@@ -19,12 +20,13 @@ struct SupervisorOptions {            // options of Supervisor
   std::string logdir = {};
   CheckpointParts parts = {};
   Variable global_step = {};
-  double save_summaries_secs = 120;  // 0: never
+  double save_summaries_secs = 120;  // period of summaries and of the speed; 0: never
   double save_model_secs = 600;      // 0: never
   std::string checkpoint_basename = "model.ckpt";
   std::function<void()> init_fn = {};
   SessionReadiness* readiness = nullptr;
   double max_wait_secs = 7200;
+  std::FILE* out = stdout;  // for the chief's lines about speed and checkpoints; null: none
   std::function<double()> clock = {};
 };
 
@@ -41,13 +43,13 @@ class Supervisor {
  public:
   explicit Supervisor(SupervisorOptions options) : options_(std::move(options)) {}
 
-  /// Whether this task initializes variables and saves.
+  /// Returns whether this task initializes variables and saves.
   bool is_chief() const;
   /// Prepares a session or waits for the chief's, calls the function, and ends the session.
   /// OutOfRangeError ends it normally. May be called again.
   /// Throws  what MonitoredTrainingSession throws, and what the function throws.
   void managed_session(const std::function<void(MonitoredTrainingSession&)>& train);
-  /// Whether training should stop; also true outside a session.
+  /// Returns whether training should stop; also true outside a session.
   bool should_stop() const { return !session_ || session_->should_stop(); }
   void request_stop();
   /// Writes figures to the event file of logdir at `step`, or at the shared step.

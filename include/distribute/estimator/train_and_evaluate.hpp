@@ -104,7 +104,7 @@ class LatestExporter {
 
 /// Whether `current` is better than `best`.
 using CompareEvaluations = std::function<bool(const Logs& best, const Logs& current)>;
-/// Whether the "loss" of `current` is smaller than that of `best`.
+/// Returns whether the "loss" of `current` is smaller than that of `best`.
 /// Throws  InvalidArgumentError when one of them has no "loss".
 bool loss_smaller(const Logs& best, const Logs& current);
 

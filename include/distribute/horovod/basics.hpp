@@ -23,9 +23,9 @@ class ProcessSet {
   ProcessSet() = default;
   explicit ProcessSet(int process_set_id) : id_(process_set_id) {}
 
-  /// The number of the set; 0 is the set of all ranks.
+  /// Returns the number of the set; 0 is the set of all ranks.
   int process_set_id() const { return id_; }
-  /// The ranks in order. Throws  InvalidArgumentError after remove_process_set();
+  /// Returns the ranks in order. Throws  InvalidArgumentError after remove_process_set();
   /// FailedPreconditionError before init().
   std::vector<int> ranks() const;
   int size() const { return int(ranks().size()); }
@@ -94,20 +94,20 @@ bool is_initialized();
 /// These functions throw FailedPreconditionError before init().
 int rank();
 int size();
-/// The number of this rank among the ranks of its host.
+/// Returns the number of this rank among the ranks of its host.
 int local_rank();
 int local_size();
-/// The device of this rank, for OneDeviceStrategy or device(). "/gpu:1" is the GPU of its local
-/// rank among those that the process sees; with more ranks than GPUs they are used in turn.
+/// Returns the device of this rank, for OneDeviceStrategy or device(). "/gpu:1" is the GPU of its
+/// local rank among those that the process sees; with more ranks than GPUs they are used in turn.
 /// "/cpu:0" is the device without GPUs. A launcher that shows each rank only its own GPU makes it
 /// "/gpu:0" on all ranks.
 /// Source  tf.config.set_visible_devices(gpus[hvd.local_rank()]) of Horovod's examples
 std::string local_device();
-/// The number of this rank's host among the hosts that have a rank with this local rank, and their
-/// number.
+/// Returns the number of this rank's host among the hosts that have a rank with this local rank,
+/// and their number.
 int cross_rank();
 int cross_size();
-/// Whether every host has the same number of ranks.
+/// Returns whether every host has the same number of ranks.
 bool is_homogeneous();
 
 }  // namespace distribute::hvd
@@ -116,7 +116,7 @@ namespace distribute::horovod_internal {
 
 class Engine;
 
-/// The name of the device of the rank with this number on its host, which sees `gpus` GPUs.
+/// Returns the name of the device of the rank with this number on its host, which sees `gpus` GPUs.
 std::string device_of_rank(int local_rank, int gpus);
 
 /// Joins as hvd::init() does, but the process does not store the engine.

@@ -91,7 +91,7 @@ class MetricAverageCallback : public train::Callback {
   bool wants_batch_metrics() const override { return false; }
 };
 
-/// Options of LearningRateScheduleCallback.
+/// Holds the options of LearningRateScheduleCallback.
 struct LearningRateScheduleOptions {
   double initial_lr = 0;                        // the multiplier multiplies it
   int64_t start_epoch = 0;                      // first epoch in which the rate is set
@@ -133,7 +133,7 @@ class LearningRateScheduleCallback : public train::Callback {
   int64_t epoch_ = 0;
 };
 
-/// Options of LearningRateWarmupCallback.
+/// Holds the options of LearningRateWarmupCallback.
 struct LearningRateWarmupOptions {
   double initial_lr = 0;  // the rate after the warm-up
   int64_t warmup_epochs = 5;

@@ -55,7 +55,7 @@ class Handle {
          std::shared_ptr<horovod_internal::Operation> operation, DType dtype, Device device);
 
   explicit operator bool() const { return operation_ != nullptr; }
-  /// Whether the result is available; never blocks.
+  /// Returns whether the result is available; never blocks.
   bool done() const;
   /// Waits for the result.
   /// Blocks  until the operation is done; stalls and lost ranks end it.
@@ -91,7 +91,7 @@ namespace distribute::hvd {
 // and throws as Handle::wait() does. The first form of each function waits and has a gradient; the
 // _async form has none.
 
-/// Options of operations that move data without computing.
+/// Holds the options of operations that move data without computing.
 struct OperationOptions {
   ProcessSet process_set = {};
   std::string name = {};

@@ -116,7 +116,7 @@ class DistributedOptimizer {
   /// others, and makes one step.
   int64_t minimize(const Tensor& loss, const std::vector<Variable>& variables, GradientTape& tape);
 
-  /// The wrapped optimizer, which has the steps and the learning rate.
+  /// Returns the wrapped optimizer, which has the steps and the learning rate.
   optim::Optimizer& inner_optimizer() const { return inner_; }
   int64_t iterations() const { return inner_.iterations(); }
   float learning_rate() const { return inner_.learning_rate(); }

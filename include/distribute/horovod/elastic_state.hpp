@@ -55,7 +55,7 @@ class State {
   void register_reset_callbacks(std::vector<std::function<void()>> callbacks);
   void on_reset();
 
-  /// The rank that has the newest state; 0 unless ranks have changed.
+  /// Returns the rank that has the newest state; 0 unless ranks have changed.
   int source() const;
 
  private:
@@ -76,8 +76,8 @@ class [[nodiscard]] StateInJob {
   State& state_;
 };
 
-/// A state of numbers and texts of the program, such as the number of the epoch, which must outlive
-/// it.
+/// Refers to numbers and texts of the program, such as the number of the epoch, which must outlive
+/// the state.
 /// Source  horovod.common.elastic.ObjectState
 class ObjectState : public State {
  public:

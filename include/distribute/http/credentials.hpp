@@ -26,12 +26,12 @@ std::string md5(std::string_view bytes);
 std::string hmac_sha256(std::string_view key, std::string_view message);
 
 /// Makes the RSASSA-PKCS1-v1_5 signature with SHA-256 ("RS256").
-/// Errors  InvalidArgument when `private_key` is no unencrypted PEM text of an RSA key;
+/// Errors  InvalidArgument when `private_key` is not unencrypted PEM text of an RSA key;
 ///         Unimplemented in a build without OpenSSL.
 absl::StatusOr<std::string> rsa_sha256_sign(const std::string& private_key,
                                             std::string_view message);
 
-/// Reads a small local file. Errors  those of untrusted::read_text_file().
+/// Reads a small local file. Errors  as untrusted::read_text_file().
 absl::StatusOr<std::string> read_local_text(const std::string& path);
 
 /// Reads a file that `setting` names, such as a variable of the environment. A missing file is not

@@ -20,7 +20,7 @@ namespace distribute::io {
 /// require. `keep` lists further characters that stay, such as "/".
 std::string url_encode(std::string_view text, std::string_view keep = "");
 
-/// Replaces %XX by its byte; text that is no escape stays.
+/// Replaces %XX by its byte; all other text stays.
 std::string url_decode(std::string_view text);
 
 /// Parameters of the query of a URL, as names and values without percent-encoding.
@@ -50,7 +50,8 @@ std::string printable_url(std::string_view url);
 
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
-/// The value of the first header with this name, compared without case; null when there is none.
+/// Returns the value of the first header with this name, compared without case; null when there is
+/// none.
 const std::string* find_header(const HttpHeaders& headers, std::string_view name);
 
 /// Times are in seconds. Views must live until send() has returned.
@@ -82,11 +83,12 @@ struct HttpResponse {  // the answer of a server
   int64_t sink_bytes = 0;  // number of bytes written to HttpRequest::sink
   int attempts = 1;        // set by send_with_retry
 
-  /// Whether the status means success, 200 to 299.
+  /// Returns whether the status means success, 200 to 299.
   bool ok() const { return status >= 200 && status < 300; }
-  /// The value of a header, or "".
+  /// Returns the value of a header, or "".
   std::string header(std::string_view name) const;
-  /// The beginning of a body in one line, for messages about answers that a program cannot parse.
+  /// Returns the beginning of a body in one line, for messages about answers that a program cannot
+  /// parse.
   std::string excerpt() const;
 };
 
@@ -115,7 +117,7 @@ class HttpClient {
 /// False in builds without libcurl.
 bool has_http();
 
-/// The client that file systems share; it lives as long as the program.
+/// Returns the client that file systems share; it lives as long as the program.
 HttpClient& http_client();
 
 /// Number and pace of the repetitions of a request. Times are in seconds.
@@ -129,11 +131,12 @@ struct HttpRetryPolicy {
   std::function<double()> random = {};     // in [0, 1); empty: the system's random numbers
 };
 
-/// Whether trying again can help: Unavailable, DeadlineExceeded, or one of the policy's statuses.
+/// Returns whether trying again can help: Unavailable, DeadlineExceeded, or one of the policy's
+/// statuses.
 bool is_retryable(const HttpRetryPolicy& policy, const absl::StatusOr<HttpResponse>& result);
 
-/// The wait after attempt `attempt` (1 is the first): a random time up to base * 2^(attempt - 1),
-/// at least the seconds of Retry-After, at most max_delay.
+/// Returns the wait after attempt `attempt` (1 is the first): a random time up to base * 2^(attempt
+/// - 1), at least the seconds of Retry-After, at most max_delay.
 double retry_delay(const HttpRetryPolicy& policy, int attempt,
                    const absl::StatusOr<HttpResponse>& result);
 

@@ -59,6 +59,7 @@
 #include <distribute/ops/impl/clip.ipp>
 #include <distribute/ops/impl/concat.ipp>
 #include <distribute/ops/impl/cumulative.ipp>
+#include <distribute/ops/impl/draw_log.ipp>
 #include <distribute/ops/impl/einsum.ipp>
 #include <distribute/ops/impl/elementwise.ipp>
 #include <distribute/ops/impl/flat_loop.ipp>
@@ -68,10 +69,12 @@
 #include <distribute/ops/impl/matmul.ipp>
 #include <distribute/ops/impl/norm.ipp>
 #include <distribute/ops/impl/pad.ipp>
+#include <distribute/ops/impl/random.ipp>
 #include <distribute/ops/impl/range.ipp>
 #include <distribute/ops/impl/rearrange.ipp>
 #include <distribute/ops/impl/reduce.ipp>
 #include <distribute/ops/impl/reshape.ipp>
+#include <distribute/ops/impl/resize_spans.ipp>
 #include <distribute/ops/impl/search.ipp>
 #include <distribute/ops/impl/segment.ipp>
 #include <distribute/ops/impl/slice.ipp>
@@ -81,8 +84,16 @@
 #include <distribute/ops/impl/unary.ipp>
 
 #include <distribute/data/impl/chunked_snapshot.ipp>
+#include <distribute/data/impl/decode_image.ipp>
 #include <distribute/data/impl/file_list.ipp>
 #include <distribute/data/impl/fixed_length_record.ipp>
+#include <distribute/data/impl/image_adjust.ipp>
+#include <distribute/data/impl/image_crop.ipp>
+#include <distribute/data/impl/image_resize.ipp>
+#include <distribute/data/impl/jpeg.ipp>
+#include <distribute/data/impl/jpeg_stub.ipp>
+#include <distribute/data/impl/png.ipp>
+#include <distribute/data/impl/png_stub.ipp>
 #include <distribute/data/impl/saved_dataset.ipp>
 #include <distribute/data/impl/snapshot.ipp>
 #include <distribute/data/impl/text_lines.ipp>

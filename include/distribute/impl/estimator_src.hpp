@@ -7,6 +7,7 @@
 #include <distribute/estimator/impl/checkpoint_saver_hook.ipp>
 #include <distribute/estimator/impl/estimator.ipp>
 #include <distribute/estimator/impl/exporters.ipp>
+#include <distribute/estimator/impl/log_lines.ipp>
 #include <distribute/estimator/impl/logging_tensor_hook.ipp>
 #include <distribute/estimator/impl/monitored_training_session.ipp>
 #include <distribute/estimator/impl/nan_tensor_hook.ipp>

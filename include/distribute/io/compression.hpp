@@ -14,7 +14,7 @@ namespace distribute::io {
 class InputStream {
  public:
   virtual ~InputStream() = default;
-  /// The path that the stream was opened from, for messages.
+  /// Returns the path that the stream was opened from, for messages.
   virtual const std::string& name() const = 0;
   /// Reads up to out.size() bytes and returns their number. It returns 0 only at the end, or for an
   /// empty `out`.
@@ -42,7 +42,7 @@ absl::StatusOr<Compression> compression_from_name(std::string_view name);
 /// Guesses how a TFRecord file that begins with these bytes is compressed; twelve bytes are enough.
 Compression detect_compression(std::string_view start);
 
-/// True for bytes that start as a gzip file does.
+/// Returns true for bytes that start as a gzip file does.
 bool is_gzip(std::string_view bytes);
 
 /// Decompresses a gzip file in memory (all its members); `name` is for messages.

@@ -29,7 +29,7 @@ std::string file_name_of(std::string_view path);
 /// Gives the scheme in front of "://", or "": "s3://bucket/key" -> "s3".
 std::string_view scheme_of(std::string_view path);
 
-/// True for "/a" and for "s3://bucket".
+/// Returns true for "/a" and for "s3://bucket".
 bool is_absolute_path(std::string_view path);
 
 /// A file that is written from front to back. Thread-compatible. Its destructor closes it and
@@ -53,7 +53,7 @@ class RandomAccessFile {
  public:
   virtual ~RandomAccessFile() = default;
   virtual const std::string& path() const = 0;
-  /// Number of bytes in the file when it was opened.
+  /// Returns the number of bytes in the file when it was opened.
   virtual int64_t size() const = 0;
   /// Reads up to out.size() bytes and returns their number, which is smaller only at the end of the
   /// file.
@@ -145,7 +145,7 @@ class LocalFileSystem final : public FileSystem {
   DISTRIBUTE_INLINE absl::StatusOr<std::string> output_target(const std::string& path) override;
 };
 
-/// The local file system that file_system_for() gives.
+/// Returns the local file system that file_system_for() gives.
 FileSystem& local_file_system();
 
 /// The file is written as `<path>.tempstate<number>` in the directory of its final place, synced

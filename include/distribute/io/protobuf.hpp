@@ -45,7 +45,7 @@ class ProtoWriter {
   ProtoWriter& packed_integers(uint32_t field, std::span<const int64_t> values);
   ProtoWriter& packed_floats(uint32_t field, std::span<const float> values);
 
-  /// The message so far.
+  /// Returns the message so far.
   const std::string& str() const { return out_; }
   std::string take() { return std::move(out_); }
 
@@ -63,7 +63,8 @@ struct ProtoField {
   uint64_t value = 0;
   std::string_view bytes;
 
-  /// True for field `n` of type `t`; a field of another type counts as unknown, as in protobuf.
+  /// Returns true for field `n` of type `t`; a field of another type counts as unknown, as in
+  /// protobuf.
   bool is(uint32_t n, WireType t) const { return number == n && type == t; }
   int64_t as_int64() const { return int64_t(value); }
   int32_t as_int32() const { return int32_t(uint32_t(value)); }

@@ -39,8 +39,8 @@ class RecordReader {
 
   /// Puts the next record into `record`; false at the end of the file.
   absl::StatusOr<bool> next(std::string& record);
-  /// Whether the file ends within the record that the last call found damaged, as after a crash of
-  /// the program that wrote it.
+  /// Returns whether the file ends within the record that the last call found damaged, as after a
+  /// crash of the program that wrote it.
   bool is_cut_off() const { return is_cut_off_; }
   /// Skips up to `count` records and returns how many there were. It checks their lengths but not
   /// their bytes, which are not even read where the file is not compressed.

@@ -31,9 +31,9 @@ class KeyValueCache {
   KeyValueCache(std::vector<KeyValues> layers, Tensor positions)
       : room_(layers.at(0).steps()), layers_(std::move(layers)), positions_(std::move(positions)) {}
 
-  /// Number of steps that it has.
+  /// Returns the number of steps that it has.
   int64_t steps() const { return steps_; }
-  /// Number of layers whose keys and values it has.
+  /// Returns the number of layers whose keys and values it has.
   size_t num_layers() const { return layers_.size(); }
   /// Begins a call with more steps: their positions within their sequences, and what they see.
   /// Throws  InvalidArgumentError for a batch of another size.
@@ -51,14 +51,14 @@ class KeyValueCache {
 
   std::vector<int64_t> padding_;
   int64_t room_, steps_ = 0;
-  Tensor counts_;  // bool [batch, room]: the steps that are no padding
+  Tensor counts_;  // bool [batch, room]: the steps that are not padding
   std::vector<KeyValues> layers_;
   Tensor positions_;  // of the steps of the only call, where the room is fixed
 };
 
-/// Base of decoder-only language models: token numbers to logits of the token after each. Rows
-/// with several documents, as pack_documents() makes them, keep attention inside of a document, and
-/// positions begin anew with each.
+/// Is the base of decoder-only language models: token numbers to logits of the token after each.
+/// Rows with several documents, as pack_documents() makes them, keep attention inside of a
+/// document, and positions begin anew with each.
 /// Shapes  int32 or int64 [batch, steps], or tokens and numbers of documents [batch, 2, steps] ->
 ///          float32 [batch, steps, vocabulary].
 /// Source  keras_hub.models.CausalLM
@@ -74,7 +74,7 @@ class CausalLM : public Module {
   /// Shapes  int32 or int64 [batch, steps] -> float32 [batch, steps, vocabulary].
   Tensor all_logits(const Tensor& tokens, KeyValueCache& cache);
 
-  /// Number of different tokens, and the most tokens of a sequence.
+  /// Returns the number of different tokens, and the most tokens of a sequence.
   virtual int64_t vocabulary_size() const = 0;
   virtual int64_t max_sequence_length() const = 0;
 
@@ -187,7 +187,8 @@ CachedStep cached_step(CausalLM& model, int64_t steps, int64_t room);
 /// each token, and weights that are 1 where there is one.
 /// Shapes  integer [tokens] -> x int32 [2, length]: tokens, and documents counted from 1, with 0
 ///          behind the last; y int32 [length]; weights float32 [length].
-/// Throws  InvalidArgumentError for a length below 2, and at an element that is no row of integers.
+/// Throws  InvalidArgumentError for a length below 2, and at an element that is not a row of
+///         integers.
 /// Source  seqio.trim_and_pack_dataset, grain.experimental.FirstFitPackIterDataset
 data::Dataset pack_documents(const data::Dataset& documents, int64_t length);
 /// Packs documents that are in memory, given as lists of token ids.

@@ -41,7 +41,7 @@ class GPT2 : public CausalLM {
 
   int64_t vocabulary_size() const override { return options_.vocabulary_size; }
   int64_t max_sequence_length() const override { return options_.max_sequence_length; }
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const GPT2Options& options() const { return options_; }
 
  private:

@@ -14,8 +14,8 @@
 
 namespace distribute::nn {
 
-/// How angles change where a model sees more positions than those of its first training. Names and
-/// formulas are those of "rope_scaling" of Hugging Face.
+/// Says how the angles of positions change where a model sees more positions than in its first
+/// training. Hugging Face's "rope_scaling" has the same names and formulas.
 /// "linear"   Divides all frequencies by `factor`.
 /// "dynamic"  Makes the wavelengths longer once a call has positions beyond the original ones. Keys
 ///            that a cache holds keep the angles that they had.
@@ -84,12 +84,12 @@ class KeyValues {
         places_(std::move(places)),
         steps_(keys_.shape()[1]) {}
 
-  /// Number of steps that it has.
+  /// Returns the number of steps that it has.
   int64_t steps() const { return steps_; }
   /// Adds steps, which no tape follows. Where these have no room, it makes room for `room` steps,
   /// or twice as many as there are.
   void append(const Tensor& keys, const Tensor& values, int64_t room);
-  /// The tensors, of which steps() count; empty before the first.
+  /// Returns the tensors, of which steps() count; empty before the first.
   const Tensor& keys() const { return keys_; }
   const Tensor& values() const { return values_; }
 
@@ -167,7 +167,7 @@ class SwiGLU : public Module {
  public:
   /// Throws  InvalidArgumentError for units < 1.
   explicit SwiGLU(SwiGLUOptions options);
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const SwiGLUOptions& options() const { return options_; }
 
  private:

@@ -26,7 +26,7 @@ struct LlamaOptions {  // options of Llama; the defaults are those of Llama 2 wi
   int64_t head_dim = 0;  // 0: hidden_dim / num_query_heads
   double rope_max_wavelength = 10'000;
   double rope_position_scaling_factor = 1;
-  RopeScaling rope_scaling = {};  // for positions beyond those of the first training
+  RopeScaling rope_scaling = {};  // for more positions than in the first training
   int64_t sliding_window = 0;     // number of steps that one sees, itself included; 0: all
   bool attention_bias = false;    // of queries, keys and values
   std::optional<bool> attention_output_bias = {};  // of the product behind; unset: attention_bias
@@ -49,7 +49,7 @@ class Llama : public CausalLM {
 
   int64_t vocabulary_size() const override { return options_.vocabulary_size; }
   int64_t max_sequence_length() const override { return options_.max_sequence_length; }
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const LlamaOptions& options() const { return options_; }
 
  private:

@@ -18,7 +18,7 @@ struct Host {        // a host and its slots
 
   /// Returns the name without "user@", to which other hosts connect.
   std::string address() const;
-  /// Whether this is the local machine: localhost, its name, or the address of one of its
+  /// Returns whether this is the local machine: localhost, its name, or the address of one of its
   /// interfaces.
   bool is_local() const;
   bool is_loopback() const;
@@ -93,7 +93,7 @@ class Job {
   /// Assigns tasks to the slots of the hosts in order: chief, workers, parameter servers,
   /// evaluator.
   /// Throws  InvalidArgumentError for impossible counts, more tasks than slots, or loopback names
-  ///          among other hosts, or this_host that is none of them or lacks port or token;
+  ///          among other hosts, or for a this_host that is not among them or lacks port or token;
   ///          UnavailableError when a port is taken.
   explicit Job(const JobOptions& options);
 
@@ -132,8 +132,8 @@ struct LaunchOptions {  // options of launch()
   std::string output_dir = {};  // for a file per task, such as worker-0.log; empty: none
   // time after the first failure in which the other tasks may end by themselves
   double grace_seconds = 12;
-  /// Time from a signal that ends the job, or from the first preempted task, to the last SIGKILL:
-  /// below the 30 s that Kubernetes gives by default.
+  /// All tasks have ended this many seconds after a signal that ends the job, or after the first
+  /// preempted task. The default is below the 30 s that Kubernetes gives.
   double stop_timeout = 25;
   std::string ssh = {};  // see ssh_command
 };

@@ -19,7 +19,7 @@ struct ExitStatus {
   int code = 0;    // its exit status
   int signal = 0;  // signal that ended it; 0 if it exited
 
-  /// Whether the process has ended with status 0.
+  /// Returns whether the process has ended with status 0.
   bool ok() const { return code == 0 && signal == 0; }
   /// Returns the status as a shell shows it: 128 + signal for signals.
   int shell_status() const { return signal ? 128 + signal : code; }

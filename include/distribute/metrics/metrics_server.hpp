@@ -64,8 +64,8 @@ std::string metrics_token(const std::string& job_token);
 /// Throws  InvalidArgumentError for a bad port; as MetricsServer.
 void start_metrics_server(const std::string& host);
 
-/// Reads the metrics of the MetricsServer at `address`, in Prometheus's text format. `token` is
-/// that of metrics_token(), empty for none.
+/// Reads the metrics of the MetricsServer at `address`, in Prometheus's text format. `token` is the
+/// result of metrics_token(), empty for none.
 /// Blocks  until the answer is whole, `seconds` at most.
 /// Throws  UnavailableError when nothing answers in time; UnauthenticatedError for a refusal, with
 ///          the task's reason.

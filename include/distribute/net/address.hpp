@@ -19,7 +19,7 @@ struct Address {
 
   /// Formats the address as "host:port", with brackets around IPv6: "[::1]:2222".
   std::string text() const;
-  /// Whether only processes of this machine can reach it: 127.x.x.x, ::1 or "localhost".
+  /// Returns whether only processes of this machine can reach it: 127.x.x.x, ::1 or "localhost".
   bool is_loopback() const;
   bool operator==(const Address&) const = default;
 };
@@ -32,9 +32,9 @@ absl::StatusOr<Address> parse_address(std::string_view text);
 /// Throws  InvalidArgumentError for a port outside of 1 to 65535 or a host with blanks in it.
 std::string join_host_port(std::string_view host, int64_t port);
 
-/// The address of this end of a socket, as numbers.
+/// Returns the address of this end of a socket, as numbers.
 absl::StatusOr<Address> local_address(int descriptor);
-/// The address of the other end.
+/// Returns the address of the other end.
 absl::StatusOr<Address> remote_address(int descriptor);
 
 /// All numeric addresses of a host, IPv4 first; at least one.
@@ -42,7 +42,7 @@ absl::StatusOr<Address> remote_address(int descriptor);
 /// Errors  Unavailable when the name is not known (yet); DeadlineExceeded.
 absl::StatusOr<std::vector<Address>> resolve(const Address& address, Deadline deadline);
 
-/// Whether a numeric address belongs to this host; loopback addresses do.
+/// Returns whether a numeric address belongs to this host; loopback addresses do.
 bool is_of_this_host(const Address& numeric);
 
 }  // namespace distribute::net

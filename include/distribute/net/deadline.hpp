@@ -25,9 +25,9 @@ class Deadline {
   /// Gives a deadline of 30 years, for calls that end only with the process at their other end.
   static Deadline never() { return after_seconds(1e9); }
 
-  /// Whether the deadline has passed.
+  /// Returns whether the deadline has passed.
   bool passed() const { return Clock::now() >= when_; }
-  /// The time until the deadline, at least 0.
+  /// Returns the time until the deadline, at least 0.
   std::chrono::nanoseconds left() const {
     return std::max(when_ - Clock::now(), std::chrono::nanoseconds(0));
   }
@@ -51,7 +51,7 @@ class WakeUp {
   WakeUp(const WakeUp&) = delete;
   ~WakeUp();
 
-  /// The descriptor for ::poll, which signal() wakes until clear().
+  /// Returns the descriptor for ::poll, which signal() wakes until clear().
   int native() const { return descriptor_; }
   void signal() const;
   void clear() const;

@@ -53,7 +53,7 @@ std::string encode_frame_of(uint16_t type, const T& message, uint16_t version = 
 }
 
 /// Parses a header from kFrameHeaderBytes bytes.
-/// Errors  InvalidArgument when these are no header or the payload is longer than `most`;
+/// Errors  InvalidArgument when these are not a header or the payload is longer than `most`;
 ///         FailedPrecondition for another protocol version.
 absl::StatusOr<FrameHeader> parse_frame_header(std::string_view bytes, uint64_t most,
                                                uint16_t version = kProtocolVersion);
@@ -66,14 +66,15 @@ class FrameReader {
   explicit FrameReader(uint64_t most, uint16_t version = kProtocolVersion)
       : most_(most), version_(version) {}
 
-  /// The place for the next bytes; empty when the frame is complete.
+  /// Returns the place for the next bytes; empty when the frame is complete.
   std::span<std::byte> space();
-  /// Says that `count` bytes were written to space(). Errors  those of parse_frame_header().
+  /// Says that `count` bytes were written to space(). Errors  as parse_frame_header().
   absl::Status filled(size_t count);
   bool complete() const { return has_header_ && done_ == frame_.payload.size(); }
-  /// Whether a part of a frame has arrived.
+  /// Returns whether a part of a frame has arrived.
   bool started() const { return has_header_ || done_ > 0; }
-  /// The protocol version of a frame that filled() has refused; 0 when the bytes were no frame.
+  /// Returns the protocol version of a frame that filled() has refused; 0 when the bytes were not a
+  /// frame.
   uint16_t refused_version() const;
   /// Takes the complete frame; the reader then waits for the next one.
   Frame take();
@@ -88,11 +89,11 @@ class FrameReader {
 };
 
 /// Writes one frame.
-/// Errors  those of Socket::write().
+/// Errors  as Socket::write().
 absl::Status write_frame(Socket& socket, uint16_t type, std::string_view payload,
                          Deadline deadline);
 /// Reads one frame.
-/// Errors  those of Socket::read() and parse_frame_header().
+/// Errors  as Socket::read() and parse_frame_header().
 absl::StatusOr<Frame> read_frame(Socket& socket, uint64_t most, Deadline deadline);
 
 }  // namespace distribute::net

@@ -20,7 +20,7 @@ absl::StatusOr<std::string> hmac_sha256(std::string_view key, std::string_view m
 
 /// Gives random bytes from the system's source for keys.
 absl::StatusOr<std::string> random_bytes(size_t count);
-/// Gives a random number from the same source. Errors  those of random_bytes().
+/// Gives a random number from the same source. Errors  as random_bytes().
 absl::StatusOr<uint64_t> random_number();
 
 /// Compares in a time that does not depend on where the texts differ.

@@ -57,7 +57,7 @@ std::string encode_message(const T& message) {
 }
 
 /// Parses a message. Members that are string_views point into `bytes`.
-/// Errors  those of parse_fields().
+/// Errors  as parse_fields().
 template <Field T>
 absl::StatusOr<T> parse_message(std::string_view bytes, const char* what) {
   T message{};

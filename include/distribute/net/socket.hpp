@@ -31,7 +31,7 @@ class Socket {
   Socket& operator=(Socket&& other) noexcept;
 
   explicit operator bool() const { return descriptor_ >= 0; }
-  /// The descriptor, for ::poll and addresses. Bytes go through the functions below.
+  /// Returns the descriptor, for ::poll and addresses. Bytes go through the functions below.
   int native() const { return descriptor_; }
   const std::string& peer() const { return peer_; }
   void set_peer(std::string peer) { peer_ = std::move(peer); }
@@ -39,31 +39,32 @@ class Socket {
   /// Fills `out`.
   /// Errors  Unavailable when the peer has closed or reset; DeadlineExceeded. Both name the peer.
   absl::Status read(std::span<std::byte> out, Deadline deadline);
-  /// Hands all bytes to the system. Errors  those of read().
+  /// Hands all bytes to the system. Errors  as read().
   absl::Status write(std::span<const std::byte> bytes, Deadline deadline);
 
   /// Reads the bytes that are there now into `out`, then `more`; 0 when there are none.
   /// Errors  Unavailable; on an encrypted connection those of SecureLayer::read_some.
   absl::StatusOr<size_t> read_some(std::span<std::byte> out, std::span<std::byte> more = {});
   /// Writes as much of `bytes`, then `more`, as the system takes now. After a partial write, the
-  /// next call must begin with the rest. Errors  those of read_some().
+  /// next call must begin with the rest. Errors  as read_some().
   absl::StatusOr<size_t> write_some(std::span<const std::byte> bytes,
                                     std::span<const std::byte> more = {});
   /// Sends at once what was written. Linux holds back the end of a long write while packets of it
   /// are queued (tcp_autocorking): with late acknowledgements that took 40 ms and more.
   void push();
-  /// Whether read_some() may give bytes that ::poll does not report, so call it before you wait.
+  /// Returns whether read_some() may give bytes that ::poll does not report, so call it before you
+  /// wait.
   bool has_buffered() const { return layer_ && layer_->has_buffered(); }
-  /// Whether read_some() has failed because the other end closed the connection.
+  /// Returns whether read_some() has failed because the other end closed the connection.
   bool saw_end() const { return saw_end_ || (layer_ && layer_->has_ended()); }
-  /// Whether the other end has closed the connection and all its bytes were read.
+  /// Returns whether the other end has closed the connection and all its bytes were read.
   bool has_ended() const;
-  /// The next byte on the wire, which is not removed; nothing when no byte has arrived.
+  /// Returns the next byte on the wire, which is not removed; nothing when no byte has arrived.
   std::optional<std::byte> peek_byte() const;
 
   /// Sends everything through `layer` from now on.
   void secure(std::unique_ptr<SecureLayer> layer) { layer_ = std::move(layer); }
-  /// The encryption layer; null when the connection is not encrypted.
+  /// Returns the encryption layer; null when the connection is not encrypted.
   const SecureLayer* layer() const { return layer_.get(); }
 
   /// Ends both directions: reads and writes that wait in any thread fail at once.
@@ -114,7 +115,7 @@ class Listener {
   static absl::StatusOr<Listener> bind_for_others(const Address& address, Deadline deadline);
 
   explicit operator bool() const { return descriptor_ >= 0; }
-  /// The descriptor, for ::poll.
+  /// Returns the descriptor, for ::poll.
   int native() const { return descriptor_; }
   /// Returns the numeric address of the listener, with the port that the system chose when port 0
   /// was asked for.

@@ -113,7 +113,7 @@ class LeakyReLU : public Module {
  public:
   explicit LeakyReLU(EmptyBraces) : LeakyReLU() {}
   explicit LeakyReLU(LeakyReLUOptions options = {});
-  /// The slope below 0.
+  /// Returns the slope below 0.
   float negative_slope() const { return negative_slope_; }
 
  private:
@@ -135,7 +135,7 @@ class ELU : public Module {
  public:
   explicit ELU(EmptyBraces) : ELU() {}
   explicit ELU(ELUOptions options = {});
-  /// The factor below 0.
+  /// Returns the factor below 0.
   double alpha() const { return alpha_; }
 
  private:
@@ -187,7 +187,7 @@ class Softmax : public Module {
  public:
   explicit Softmax(EmptyBraces) : Softmax() {}
   explicit Softmax(SoftmaxOptions options = {});
-  /// The axis whose elements add up to 1.
+  /// Returns the axis whose elements add up to 1.
   int axis() const { return axis_; }
 
  private:

@@ -83,12 +83,12 @@ class MultiHeadAttention : public Module {
   /// Source  the argument `return_attention_scores` of Keras's call
   AttentionResult attend(const Tensor& query, const Tensor& value,
                          MultiHeadAttentionCall call = {});
-  /// The four products, which enable_lora() of each changes.
+  /// Returns the four products, which enable_lora() of each changes.
   LoraLayer& query_dense();
   LoraLayer& key_dense();
   LoraLayer& value_dense();
   LoraLayer& output_dense();
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const MultiHeadAttentionOptions& options() const { return options_; }
 
  private:

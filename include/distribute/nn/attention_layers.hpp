@@ -45,7 +45,7 @@ class AttentionLayer : public MultiInputModule {
   AttentionLayer(AttentionLayer&&) noexcept;
   AttentionLayer& operator=(AttentionLayer&&) noexcept;
 
-  /// Whether queries ignore later keys in calls that do not set it themselves.
+  /// Returns whether queries ignore later keys in calls that do not set it themselves.
   bool use_causal_mask() const { return use_causal_mask_; }
   /// Returns the result and the probabilities. The masks in `call` replace those of the tensors.
   AttentionResult attend(const std::vector<Tensor>& inputs, AttentionCall call = {});
@@ -89,7 +89,7 @@ class Attention : public AttentionLayer {
   explicit Attention(EmptyBraces) : Attention() {}
   /// Throws  InvalidArgumentError for a dropout outside [0, 1).
   explicit Attention(AttentionLayerOptions options = {});
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const AttentionLayerOptions& options() const { return options_; }
 
  private:
@@ -115,7 +115,7 @@ class AdditiveAttention : public AttentionLayer {
  public:
   explicit AdditiveAttention(EmptyBraces) : AdditiveAttention() {}
   explicit AdditiveAttention(AdditiveAttentionOptions options = {});
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const AdditiveAttentionOptions& options() const { return options_; }
 
  private:

@@ -206,7 +206,7 @@ struct IoUOptions {  // options of IoU
 
 /// The mean, over the target classes that occur, of intersection / union of the area of the class
 /// and the area predicted for it. Class numbers out of range do not count.
-/// Shapes  class numbers [batch...]; sample_weight alike, or a scalar.
+/// Shapes  class numbers [batch...]; sample_weight has the same shape or is a scalar.
 /// Throws  InvalidArgumentError for a target class id out of range in the options.
 /// Source  tf.keras.metrics.IoU, OneHotIoU
 class IoU : public Metric {

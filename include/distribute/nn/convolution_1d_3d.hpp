@@ -124,7 +124,7 @@ class SeparableConv1D : public LayerOf<SeparableConv1DOptions> {
 using Convolution1DTranspose = Conv1DTranspose;
 using SeparableConvolution1D = SeparableConv1D;
 
-/// Options of ConvLSTM1D, ConvLSTM2D and ConvLSTM3D.
+/// Holds the options of ConvLSTM1D, ConvLSTM2D and ConvLSTM3D.
 template <typename Size>
 struct ConvLSTMOptions {
   int64_t filters = 0;
@@ -152,7 +152,7 @@ struct ConvLSTMOptions {
   std::string name = {};
 };
 
-/// Options of all ranks in one struct; `units` are the filters.
+/// Holds the options of all ranks in one struct; `units` are the filters.
 struct ConvLSTMLayerOptions {
   RecurrentLayerOptions recurrent;
   std::vector<int64_t> kernel_size, strides, dilation_rate;  // a number for each axis
@@ -166,7 +166,7 @@ struct ConvLSTMLayerOptions {
 ///         dilation_rate that are both above 1, and a dropout outside [0, 1].
 class ConvLSTM : public RNN {
  public:
-  /// The options, in the form that all ranks have in common.
+  /// Returns the options, in the form that all ranks have in common.
   const ConvLSTMLayerOptions& layer_options() const { return layer_options_; }
 
  protected:

@@ -36,7 +36,7 @@ class Dense : public LoraLayer {
   explicit Dense(DenseOptions options);
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const DenseOptions& options() const { return options_; }
 
  private:
@@ -70,14 +70,14 @@ struct EinsumDenseOptions {  // options of EinsumDense
 /// input and kernel are summed, and come first in the kernel; the output has all others, in any
 /// order.
 /// Throws  InvalidArgumentError for an equation that does not fit the input; UnimplementedError for
-///          equations that are no such product.
+///          equations that describe another product.
 /// Source  tf.keras.layers.EinsumDense
 class EinsumDense : public LoraLayer {
  public:
   explicit EinsumDense(EinsumDenseOptions options);
   const Variable& kernel() const { return kernel_; }
   const Variable& bias() const { return bias_; }
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const EinsumDenseOptions& options() const { return options_; }
 
  private:

@@ -52,7 +52,7 @@ class Dropout : public Module {
   DISTRIBUTE_INLINE ~Dropout() override;
   Dropout(Dropout&&) noexcept;
   Dropout& operator=(Dropout&&) noexcept;
-  /// The probability in [0, 1] with which training drops an element.
+  /// Returns the probability in [0, 1] with which training drops an element.
   float rate() const { return rate_; }
   /// Returns the mask's shape that the constructor got.
   const std::vector<std::optional<int64_t>>& noise_shape() const { return noise_shape_; }
@@ -85,7 +85,7 @@ class GaussianNoise : public Module {
  public:
   explicit GaussianNoise(GaussianNoiseOptions options);
   explicit GaussianNoise(double stddev) : GaussianNoise(GaussianNoiseOptions{.stddev = stddev}) {}
-  /// The deviation of the noise.
+  /// Returns the deviation of the noise.
   double stddev() const { return stddev_; }
 
  private:
@@ -105,7 +105,7 @@ class GaussianDropout : public Module {
  public:
   explicit GaussianDropout(DropoutOptions options);
   explicit GaussianDropout(double rate) : GaussianDropout(DropoutOptions{.rate = rate}) {}
-  /// The rate from which the deviation is made.
+  /// Returns the rate from which the deviation is made.
   double rate() const { return rate_; }
 
  private:
@@ -125,7 +125,7 @@ class AlphaDropout : public Module {
  public:
   explicit AlphaDropout(DropoutOptions options);
   explicit AlphaDropout(double rate) : AlphaDropout(DropoutOptions{.rate = rate}) {}
-  /// The probability with which training replaces an element.
+  /// Returns the probability with which training replaces an element.
   double rate() const { return rate_; }
   /// Returns the mask's shape that the constructor got.
   const std::vector<std::optional<int64_t>>& noise_shape() const { return dropout_.noise_shape(); }
@@ -142,7 +142,7 @@ class AlphaDropout : public Module {
 /// Drops whole channels: all steps, or all pixels, of an example share one decision.
 class SpatialDropout : public Module {
  public:
-  /// The probability in [0, 1] with which training drops a channel.
+  /// Returns the probability in [0, 1] with which training drops a channel.
   float rate() const { return dropout_.rate(); }
 
  protected:

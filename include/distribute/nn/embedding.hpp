@@ -37,7 +37,7 @@ class Embedding : public LoraLayer {
   /// Returns x != 0 with mask_zero, else an empty tensor.
   /// Source  tf.keras.layers.Embedding.compute_mask
   Tensor compute_mask(const Tensor& x) const;
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const EmbeddingOptions& options() const { return options_; }
 
  private:

@@ -74,7 +74,7 @@ Initializer get(std::string_view name);
 Initializer zeros();                 // all elements are 0
 Initializer ones();                  // all elements are 1
 Initializer constant(double value);  // all elements are this value
-/// Returns a given value; its shape must be the weight's.
+/// Returns an initializer that gives this tensor, which must have the shape of the weight.
 Initializer value(const Tensor& tensor);
 /// random_normal() draws from the normal distribution with this mean and deviation,
 /// random_uniform() uniformly from [minimum, maximum).

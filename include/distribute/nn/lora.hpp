@@ -25,7 +25,8 @@ struct EnableLoraOptions {  // options of enable_lora
   std::optional<double> lora_alpha = {};  // as in LoraOptions
 };
 
-/// Base of layers with one large weight w, in whose place enable_lora() puts w + alpha / rank a b.
+/// Is the base of layers with one large weight w, in whose place enable_lora() puts w + alpha /
+/// rank a b.
 /// Shapes  w [..., n] -> lora_kernel_a [..., rank], lora_kernel_b [rank, n]; of an Embedding
 ///          lora_embeddings_a and lora_embeddings_b. Both are float32.
 /// Source  tf.keras.layers.Dense.enable_lora and the like; Hu et al. 2021
@@ -39,15 +40,15 @@ class LoraLayer : public Module {
   void enable_lora(int64_t rank, LoraOptions options = {});
 
   bool lora_enabled() const { return bool(lora_a_); }  // whether enable_lora() was called
-  /// The rank and the alpha that it was enabled with.
+  /// Returns the rank and the alpha that it was enabled with.
   int64_t lora_rank() const { return lora_a_.shape()[-1]; }
   double lora_alpha() const { return lora_alpha_; }
-  /// The two matrices; before enable_lora() they refer to no variable.
+  /// Returns the two matrices; before enable_lora() they refer to no variable.
   const Variable& lora_a() const { return lora_a_; }
   const Variable& lora_b() const { return lora_b_; }
   /// w itself.
   Variable lora_weight() const { return lora_target().weight; }
-  /// The value that stands in w's place: w + alpha / rank a b.
+  /// Returns the value that stands in w's place: w + alpha / rank a b.
   /// Source  tf.keras.layers.Dense.kernel
   Tensor merged_weight() const { return with_lora(lora_weight()); }
 

@@ -10,8 +10,8 @@
 
 namespace distribute::nn {
 
-/// Options of classification losses. Predictions that a layer computed by softmax or sigmoid carry
-/// their logits, and the loss uses these, whatever from_logits says, as in Keras 3.
+/// Holds the options of classification losses. Predictions that a layer computed by softmax or
+/// sigmoid carry their logits, and the loss uses these, whatever from_logits says, as in Keras 3.
 struct CrossentropyOptions {
   bool from_logits = false;    // predictions are logits instead of probabilities
   double label_smoothing = 0;  // s: targets become (1 - s) y + s / classes
@@ -87,9 +87,9 @@ enum class Reduction {
   SUM_OVER_BATCH_SIZE = SumOverBatchSize,
 };
 
-/// Base of losses: weights and reduces the losses of the examples. If the prediction carries a mask
-/// (get_keras_mask), masked steps have loss 0 and means are over the other steps. Losses of 16-bit
-/// predictions are computed in float32, as in Keras. Thread-safe.
+/// Is the base of losses: weights and reduces the losses of the examples. If the prediction carries
+/// a mask (get_keras_mask), masked steps have loss 0 and means are over the other steps. Losses of
+/// 16-bit predictions are computed in float32, as in Keras. Thread-safe.
 /// Source  tf.keras.losses.Loss
 class Loss {
  public:

@@ -12,13 +12,15 @@
 
 namespace distribute::nn::metrics {
 
-/// Mean of mean_squared_error() over all examples. Source  tf.keras.metrics.MeanSquaredError
+/// Computes the mean of mean_squared_error() over all examples. Source
+/// tf.keras.metrics.MeanSquaredError
 class MeanSquaredError : public MeanMetricWrapper {
  public:
   explicit MeanSquaredError(std::string name = "mean_squared_error");
 };
 
-/// Mean of mean_absolute_error() over all examples. Source  tf.keras.metrics.MeanAbsoluteError
+/// Computes the mean of mean_absolute_error() over all examples. Source
+/// tf.keras.metrics.MeanAbsoluteError
 class MeanAbsoluteError : public MeanMetricWrapper {
  public:
   explicit MeanAbsoluteError(std::string name = "mean_absolute_error");
@@ -37,7 +39,7 @@ class MeanSquaredLogarithmicError : public MeanMetricWrapper {
   explicit MeanSquaredLogarithmicError(std::string name = "mean_squared_logarithmic_error");
 };
 
-/// Mean of log_cosh() over all examples. Source  tf.keras.metrics.LogCoshError
+/// Computes the mean of log_cosh() over all examples. Source  tf.keras.metrics.LogCoshError
 class LogCoshError : public MeanMetricWrapper {
  public:
   explicit LogCoshError(std::string name = "logcosh");
@@ -69,13 +71,13 @@ class CosineSimilarity : public MeanMetricWrapper {
   explicit CosineSimilarity(CosineSimilarityMetricOptions options = {});
 };
 
-/// Mean of kl_divergence() over all examples. Source  tf.keras.metrics.KLDivergence
+/// Computes the mean of kl_divergence() over all examples. Source  tf.keras.metrics.KLDivergence
 class KLDivergence : public MeanMetricWrapper {
  public:
   explicit KLDivergence(std::string name = "kl_divergence");
 };
 
-/// Mean of poisson() over all examples. Source  tf.keras.metrics.Poisson
+/// Computes the mean of poisson() over all examples. Source  tf.keras.metrics.Poisson
 class Poisson : public MeanMetricWrapper {
  public:
   explicit Poisson(std::string name = "poisson");
@@ -101,7 +103,8 @@ struct SparseCrossentropyMetricOptions {  // options of metrics::SparseCategoric
   std::string name = {};
 };
 
-/// Mean of binary_crossentropy() over all examples. Source  tf.keras.metrics.BinaryCrossentropy
+/// Computes the mean of binary_crossentropy() over all examples. Source
+/// tf.keras.metrics.BinaryCrossentropy
 class BinaryCrossentropy : public MeanMetricWrapper {
  public:
   explicit BinaryCrossentropy(EmptyBraces) : BinaryCrossentropy() {}
@@ -112,8 +115,8 @@ class BinaryCrossentropy : public MeanMetricWrapper {
   explicit BinaryCrossentropy(CrossentropyMetricOptions options = {});
 };
 
-/// Mean of categorical_crossentropy() over all examples. Source
-/// tf.keras.metrics.CategoricalCrossentropy
+/// Computes the mean of categorical_crossentropy() over all examples.
+/// Source  tf.keras.metrics.CategoricalCrossentropy
 class CategoricalCrossentropy : public MeanMetricWrapper {
  public:
   explicit CategoricalCrossentropy(EmptyBraces) : CategoricalCrossentropy() {}
@@ -153,19 +156,20 @@ class Perplexity : public Mean {
   PerplexityOptions options_;
 };
 
-/// Mean of hinge() over all examples. Source  tf.keras.metrics.Hinge
+/// Computes the mean of hinge() over all examples. Source  tf.keras.metrics.Hinge
 class Hinge : public MeanMetricWrapper {
  public:
   explicit Hinge(std::string name = "hinge");
 };
 
-/// Mean of squared_hinge() over all examples. Source  tf.keras.metrics.SquaredHinge
+/// Computes the mean of squared_hinge() over all examples. Source  tf.keras.metrics.SquaredHinge
 class SquaredHinge : public MeanMetricWrapper {
  public:
   explicit SquaredHinge(std::string name = "squared_hinge");
 };
 
-/// Mean of categorical_hinge() over all examples. Source  tf.keras.metrics.CategoricalHinge
+/// Computes the mean of categorical_hinge() over all examples. Source
+/// tf.keras.metrics.CategoricalHinge
 class CategoricalHinge : public MeanMetricWrapper {
  public:
   explicit CategoricalHinge(std::string name = "categorical_hinge");

@@ -11,7 +11,7 @@
 
 namespace distribute::nn {
 
-/// Base of layers of several tensors, called as layer({a, b}).
+/// Is the base of layers of several tensors, called as layer({a, b}).
 /// Source  a layer of tf.keras whose call() takes a list
 class MultiInputModule : public Module {
  public:
@@ -98,7 +98,7 @@ class Concatenate : public MultiInputModule {
   int axis_;
 };
 
-/// Options of Dot.
+/// Holds the options of Dot.
 struct DotOptions {
   /// The axis of each input that is summed over; it may not be 0, the batch.
   std::array<int, 2> axes = {-1, -1};
@@ -113,7 +113,7 @@ struct DotOptions {
 class Dot : public MultiInputModule {
  public:
   explicit Dot(DotOptions options);
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const DotOptions& options() const { return options_; }
 
  private:

@@ -14,16 +14,16 @@
 
 namespace distribute::nn::metrics {
 
-/// Which results of a metric are better; callbacks with mode "auto" use it.
+/// Says which results of a metric are better; callbacks with mode "auto" use it.
 enum class Direction { Unknown, Up, Down };
 
-/// Base of metrics. A metric takes one struct of options with `.name` in it. The name alone and the
-/// `k` of a top-k accuracy are taken without braces, too. Its variables are synchronized on read
-/// and summed: each replica adds to its own, and result() in cross-replica context is the total of
-/// all replicas. An update in cross-replica context, as in a plain loop of evaluation, counts the
-/// values once. Create it in the strategy's scope; replica threads may update it together. Workers
-/// of parameter servers that make their own steps each have their own values; a coordinator's
-/// metrics are on the servers and count the values of all workers.
+/// Is the base of metrics. A metric takes one struct of options with `.name` in it. The name alone
+/// and the `k` of a top-k accuracy are taken without braces, too. Its variables are synchronized on
+/// read and summed: each replica adds to its own, and result() in cross-replica context is the
+/// total of all replicas. An update in cross-replica context, as in a plain loop of evaluation,
+/// counts the values once. Create it in the strategy's scope; replica threads may update it
+/// together. Workers of parameter servers that make their own steps each have their own values; a
+/// coordinator's metrics are on the servers and count the values of all workers.
 /// Source  tf.keras.metrics.Metric
 class Metric : public Trackable {
  public:
@@ -110,7 +110,7 @@ Tensor sparse_top_k_categorical_accuracy(const Tensor& y_true, const Tensor& y_p
                                          bool from_sorted_ids = false);
 Tensor top_k_categorical_accuracy(const Tensor& y_true, const Tensor& y_pred, int k = 5);
 
-/// Mean of "the prediction equals the target".
+/// Computes the mean of "the prediction equals the target".
 /// Source  tf.keras.metrics.Accuracy
 class Accuracy : public MeanMetricWrapper {
  public:
@@ -122,7 +122,7 @@ struct BinaryAccuracyOptions {  // options of BinaryAccuracy
   std::string name = "binary_accuracy";
 };
 
-/// Mean of "the prediction is above the threshold exactly where the target is 1".
+/// Computes the mean of "the prediction is above the threshold exactly where the target is 1".
 /// Source  tf.keras.metrics.BinaryAccuracy
 class BinaryAccuracy : public MeanMetricWrapper {
  public:
@@ -133,7 +133,7 @@ class BinaryAccuracy : public MeanMetricWrapper {
   explicit BinaryAccuracy(BinaryAccuracyOptions options = {});
 };
 
-/// Mean of "the largest prediction is the true class".
+/// Computes the mean of "the largest prediction is the true class".
 /// Shapes  y_true integer [batch...] or [batch..., 1], y_pred [batch..., classes].
 /// Source  tf.keras.metrics.SparseCategoricalAccuracy
 class SparseCategoricalAccuracy : public MeanMetricWrapper {
@@ -141,7 +141,8 @@ class SparseCategoricalAccuracy : public MeanMetricWrapper {
   explicit SparseCategoricalAccuracy(std::string name = "sparse_categorical_accuracy");
 };
 
-/// Mean of "the largest prediction is the true class", for targets [batch..., classes].
+/// Computes the mean of "the largest prediction is the true class", for targets [batch...,
+/// classes].
 /// Source  tf.keras.metrics.CategoricalAccuracy
 class CategoricalAccuracy : public MeanMetricWrapper {
  public:
@@ -159,7 +160,7 @@ struct SparseTopKOptions {  // options of SparseTopKCategoricalAccuracy
   std::string name = {};
 };
 
-/// Mean of "the true class is among the k largest predictions".
+/// Computes the mean of "the true class is among the k largest predictions".
 /// Shapes  y_true integer [batch] or [batch, 1], y_pred [batch, classes].
 /// Source  tf.keras.metrics.SparseTopKCategoricalAccuracy
 class SparseTopKCategoricalAccuracy : public MeanMetricWrapper {
@@ -171,7 +172,8 @@ class SparseTopKCategoricalAccuracy : public MeanMetricWrapper {
   explicit SparseTopKCategoricalAccuracy(SparseTopKOptions options = {});
 };
 
-/// Mean of "the true class is among the k largest predictions", for targets [batch, classes].
+/// Computes the mean of "the true class is among the k largest predictions", for targets [batch,
+/// classes].
 /// Source  tf.keras.metrics.TopKCategoricalAccuracy
 class TopKCategoricalAccuracy : public MeanMetricWrapper {
  public:

@@ -107,7 +107,7 @@ std::string quoted_list(const std::vector<std::string>& names);
 /// Source  tf.keras.Model(inputs, outputs), tf.keras.Input
 class Functional : public NamedModule {
  public:
-  /// A tensor of the graph: a cheap value.
+  /// Stands for a tensor of the graph; it is cheap to copy.
   struct Node {
     size_t index = 0;
     Shape shape = {};  // of an example with a batch of 1, or the batch size that the inputs set
@@ -118,7 +118,7 @@ class Functional : public NamedModule {
   /// Adds an input. `batch_size` is the number of examples of every batch; Keras requires it for
   /// stateful layers, so save_model does too, but calls do not depend on it. Other inputs may have
   /// none.
-  /// Shapes  `shape` is that of one example, without the batch.
+  /// Shapes  `shape` is the shape of one example, without the batch.
   /// Throws  InvalidArgumentError for a name that is taken, for a batch size below 1, and for one
   ///          that differs from another input's.
   /// Source  tf.keras.Input

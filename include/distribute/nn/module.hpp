@@ -110,19 +110,20 @@ class Module : public Trackable {
   /// Returns the beginning of the names of its weights: "sequential/dense".
   /// Source  tf.keras.layers.Layer.path
   std::string path() const;
-  /// With false, the name of the module is no part of paths as long as it is the outermost module,
+  /// With false, the name of the module is not part of paths as long as it is the outermost module,
   /// as with Keras's functional models. Names then do not depend on how many models exist.
   void set_name_in_path(bool shown) { name_in_path_ = shown; }
   /// Keras' lower-case class name, such as "conv2d".
   std::string class_name() const { return kind(); }
-  /// Whether paths through this module contain its name; false for lists.
+  /// Returns whether paths through this module contain its name; false for lists.
   virtual bool adds_name() const { return true; }
   /// Returns the result's shape in the first call, with the batch axis; nullopt before it.
   std::optional<Shape> output_shape() const;
   /// Returns the input of the first call; nullopt before it. Source
   /// tf.keras.layers.Layer.input_spec
   std::optional<InputSpec> input_spec() const;
-  /// Whether the module is trained; layers without weights of their own have this setting as well.
+  /// Returns whether the module is trained; layers without weights of their own have this setting
+  /// as well.
   bool trainable() const { return trainable_; }
   /// Freezes or unfreezes the module and its parts. A part that is unfrozen afterwards is trained,
   /// also where the module around it is frozen; Keras trains none of a frozen model's layers.
@@ -162,7 +163,7 @@ class Module : public Trackable {
   void set_activity_regularizer(const Regularizer& regularizer);
   const Regularizer& activity_regularizer() const;
   /// Clears the states that stateful recurrent layers in it keep between calls.
-  /// Source  reset_states of tf.keras.layers.RNN, in Keras 2 of tf.keras.Model, too
+  /// Source  tf.keras.layers.RNN.reset_states; Keras 2 has it in tf.keras.Model, too
   void reset_states();
   /// Returns a table of parts, output shapes and numbers of weights.
   std::string summary() const;
@@ -178,7 +179,7 @@ class Module : public Trackable {
   /// the one that the last module inside has attached to the result, else the mask of x if the
   /// module supports masking.
   DISTRIBUTE_INLINE virtual Masked masked_call(const Tensor& x, CallOptions options);
-  /// Whether the results have the steps of the inputs, and therefore their mask.
+  /// Returns whether the results have the steps of the inputs, and therefore their mask.
   /// Source  tf.keras.layers.Layer.supports_masking
   virtual bool supports_masking() const { return false; }
   /// Builds a module of several inputs if this is its first call, then computes.
@@ -270,7 +271,7 @@ class Module : public Trackable {
 template <typename Options>
 class LayerOf : public Module {
  public:
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const Options& options() const { return options_; }
 
  protected:

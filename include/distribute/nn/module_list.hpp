@@ -7,7 +7,7 @@
 
 namespace distribute::nn {
 
-/// Base of lists of layers.
+/// Is the base of lists of layers.
 class ModuleListBase : public Module {
  public:
   size_t size() const { return num_children(); }
@@ -74,7 +74,7 @@ class ModuleList : public ModuleListBase {
     const ModuleList* list_;
     size_t index_;
   };
-  /// The layers in order.
+  /// Returns the layers in order.
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, size()}; }
 };

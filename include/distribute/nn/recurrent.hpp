@@ -77,16 +77,16 @@ struct GRUOptions {  // options of GRU
   std::string name = {};
 };
 
-/// Options of all kinds of recurrent layers in one struct.
+/// Holds the options of all kinds of recurrent layers in one struct.
 struct RecurrentLayerOptions {
   RecurrentOptions step;
   SimpleRNNOptions common;
   bool unit_forget_bias = false;
 };
 
-/// Base of layers that run over the steps of a sequence, only those that the mask counts. A
+/// Is the base of layers that run over the steps of a sequence, only those that the mask counts. A
 /// stateful layer keeps the states after the last step for each replica until reset_states(), after
-/// which it begins with zeros; they are no weights, and no gradient goes through them.
+/// which it begins with zeros; they are not weights, and no gradient goes through them.
 /// Shapes  [batch, steps, ...] -> the output of the last step, or of all with return_sequences.
 /// Throws  InvalidArgumentError when a stateful layer has states of another batch size;
 ///         UnimplementedError for a stateful layer in a step that is recorded or exported.

@@ -23,8 +23,8 @@ struct RNNOptions {  // options of RNN
   std::string name = {};
 };
 
-/// Base of cells. A cell of your own makes its weights in build(), which gets the shape of the
-/// inputs of one step:
+/// Is the base of cells. A cell of your own makes its weights in build(), which gets the shape of
+/// the inputs of one step:
 ///
 ///   class Minimal : public nn::RNNCell {
 ///    public:
@@ -139,7 +139,7 @@ class GatedCell : public RNNCell {
  public:
   DISTRIBUTE_INLINE std::vector<int64_t> state_size() const override;
   DISTRIBUTE_INLINE std::unique_ptr<RNNCell> clone() const override;
-  /// The options, in the form that all kinds have in common.
+  /// Returns the options, in the form that all kinds have in common.
   const RecurrentLayerOptions& options() const { return options_; }
 
  protected:
@@ -159,6 +159,7 @@ class GatedCell : public RNNCell {
   Module* recurrent_dropout_ = nullptr;
 };
 
+/// Computes one step of SimpleRNN; the state is the output.
 /// Source  tf.keras.layers.SimpleRNNCell
 class SimpleRNNCell : public GatedCell {
  public:
@@ -180,8 +181,8 @@ class GRUCell : public GatedCell {
   explicit GRUCell(GRUCellOptions options);
 };
 
-/// Cells of which each gets the output of the one before. Its states are those of all cells in a
-/// row, where Keras has a list for each cell.
+/// Runs several cells in a row: each gets the output of the cell before. Its states are those of
+/// all cells in a row, where Keras has a list for each cell.
 /// Throws  InvalidArgumentError for no cells.
 /// Source  tf.keras.layers.StackedRNNCells
 class StackedRNNCells : public RNNCell {

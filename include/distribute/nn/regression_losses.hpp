@@ -45,8 +45,8 @@ Tensor huber(const Tensor& y_true, const Tensor& y_pred);  // delta 1
 /// Source  tf.keras.losses.log_cosh
 Tensor log_cosh(const Tensor& y_true, const Tensor& y_pred);
 
-/// The negative cosine of the angle between both along `axis`, instead of a mean: -1 where they
-/// point the same way.
+/// Returns the negative cosine of the angle between both along `axis`, instead of a mean: -1 where
+/// they point the same way.
 /// Source  tf.keras.losses.cosine_similarity
 Tensor cosine_similarity(const Tensor& y_true, const Tensor& y_pred, int axis);
 Tensor cosine_similarity(const Tensor& y_true, const Tensor& y_pred);  // the last axis

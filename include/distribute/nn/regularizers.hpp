@@ -19,6 +19,7 @@ struct Regularizer {
   Tensor operator()(const Tensor& weight) const;
 };
 
+/// Has Keras's names for the regularizers above.
 /// Source  tf.keras.regularizers
 namespace regularizers {
 

@@ -46,7 +46,7 @@ class GcsFileSystem final : public FileSystem {
 };
 
 /// Makes the file system that file_system_for() gives for gs://.
-/// Errors  those of gcs_options_from_environment().
+/// Errors  as gcs_options_from_environment().
 absl::StatusOr<std::unique_ptr<FileSystem>> gcs_file_system();
 
 }  // namespace distribute::io

@@ -41,7 +41,7 @@ class AwsCredentialsProvider {
 /// Asks the sources once.
 absl::StatusOr<AwsCredentials> find_aws_credentials(const AwsCredentialsOptions& options);
 
-/// Options of the S3 client; times in seconds.
+/// Holds the options of the S3 client; times in seconds.
 struct S3Options {
   std::string endpoint = {};  // URL of a server that is not Amazon's, such as "http://host:9000"
   std::string region = "us-east-1";
@@ -66,7 +66,7 @@ struct S3Options {
 /// S3_MULTI_PART_UPLOAD_CHUNK_SIZE, S3_MULTI_PART_DOWNLOAD_CHUNK_SIZE,
 /// S3_MULTI_PART_COPY_PART_SIZE, S3_EXECUTOR_POOL_SIZE; region (S3_REGION too) and credentials as
 /// in aws_credentials.hpp.
-/// Errors  InvalidArgument for a value that is no URL or number, naming the variable; those of
+/// Errors  InvalidArgument for a value that is not a URL or number, naming the variable; those of
 ///         find_aws_region.
 absl::StatusOr<S3Options> s3_options_from_environment(AwsCredentialsOptions options = {});
 

@@ -42,7 +42,7 @@ class WebHdfsFileSystem final : public FileSystem {
 };
 
 /// Makes the file system that file_system_for() gives for these schemes.
-/// Errors  those of webhdfs_options_from_environment().
+/// Errors  as webhdfs_options_from_environment().
 absl::StatusOr<std::unique_ptr<FileSystem>> webhdfs_file_system();
 
 }  // namespace distribute::io

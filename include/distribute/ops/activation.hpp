@@ -94,7 +94,7 @@ namespace nn_internal {
 using PlainActivation = Tensor (*)(const Tensor&);
 
 // clang-format off
-/// The activations that Keras knows by name; a function's first name is that of saved models.
+/// The activations that Keras knows by name; saved models use the first name of a function.
 inline constexpr std::pair<std::string_view, PlainActivation> kActivations[] = {
     {"linear", linear}, {"relu", relu}, {"relu6", relu6}, {"leaky_relu", leaky_relu}, {"elu", elu},
     {"selu", selu}, {"gelu", gelu}, {"softplus", softplus}, {"silu", silu}, {"swish", silu},

@@ -113,8 +113,8 @@ struct TopK {      // result of top_k()
 TopK top_k(const Tensor& x, int k = 1);
 
 namespace nn {
-/// True where fewer than k classes have a larger prediction than the target. A target outside the
-/// classes or a prediction that is not finite gives false.
+/// Returns true where fewer than k classes have a larger prediction than the target. A target
+/// outside the classes or a prediction that is not finite gives false.
 /// Shapes  targets int32, int64 or uint8 [batch], predictions [batch, classes] -> bool [batch].
 /// Source  tf.math.in_top_k
 Tensor in_top_k(const Tensor& targets, const Tensor& predictions, int k);

@@ -52,7 +52,7 @@ Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tenso
 ///       GruResetBefore with the gate before it, bias [3 units]. h' = z h + (1 - z) activation(.).
 /// Source  tf.keras.layers.SimpleRNN, LSTM, GRU
 enum class RecurrentCell : uint8_t { Simple, Lstm, Gru, GruResetBefore };
-/// Number of blocks of `units` columns in the kernels of a cell.
+/// Returns the number of blocks of `units` columns in the kernels of a cell.
 inline int64_t gates_of(RecurrentCell cell) {
   return cell == RecurrentCell::Simple ? 1 : cell == RecurrentCell::Lstm ? 4 : 3;
 }

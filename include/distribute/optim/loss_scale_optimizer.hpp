@@ -56,7 +56,7 @@ class LossScaleOptimizer : public Optimizer {
   /// Blocks  until every replica has called it.
   DISTRIBUTE_INLINE bool unscale_batch(std::vector<Tensor>& gradients);
 
-  /// The current scale, and the wrapped optimizer.
+  /// Returns the current scale, and the wrapped optimizer.
   float loss_scale() const;
   Optimizer& inner_optimizer() const { return inner_; }
 

@@ -26,7 +26,7 @@ namespace optim_internal {
 struct VariableFormula;
 }  // namespace optim_internal
 
-/// Options that all optimizers have.
+/// Holds options that all optimizers have.
 struct CommonOptions {
   LearningRate learning_rate = 0.001;
   std::optional<double> weight_decay = {};     // w -= w * weight_decay * learning rate
@@ -127,11 +127,11 @@ class Optimizer : public Trackable {
   /// Source  tf.keras.optimizers.Optimizer.scale_loss
   virtual Tensor scale_loss(const Tensor& loss) const { return loss; }
 
-  /// Number of steps done, 0 at the start; checkpoints save it.
+  /// Returns the number of steps done, 0 at the start; checkpoints save it.
   int64_t iterations() const { return iterations_variable().value().item<int64_t>(); }
   virtual const Variable& iterations_variable() const { return iterations_; }
-  /// The rate of the next step; a schedule gives its value at iterations(), or at the last of the
-  /// batches that make this step (set_batches_per_step).
+  /// Returns the rate of the next step; a schedule gives its value at iterations(), or at the last
+  /// of the batches that make this step (set_batches_per_step).
   DISTRIBUTE_INLINE virtual float learning_rate() const;
   /// Sets the number of batches whose mean gradient makes one step. Schedules then count batches,
   /// as in Keras; iterations() counts steps. compile() calls it.
@@ -144,10 +144,10 @@ class Optimizer : public Trackable {
   /// Throws  FailedPreconditionError that names `caller` when the rate is a schedule.
   DISTRIBUTE_INLINE virtual void require_settable_rate(const char* caller) const;
   const std::string& name() const { return options_.name; }
-  /// Whether gradients are clipped before they are summed.
+  /// Returns whether gradients are clipped before they are summed.
   bool clips_per_replica() const { return options_.clip_per_replica && clips(); }
 
-  /// The name under which deserialize() knows the class; empty when it does not.
+  /// Returns the name under which deserialize() knows the class; empty when it does not.
   virtual std::string class_name() const { return ""; }
   /// All options, with the current learning rate.
   /// Source  tf.keras.optimizers.Optimizer.get_config
@@ -169,8 +169,8 @@ class Optimizer : public Trackable {
   /// Exchanges the weights with their moving averages; a second call restores both.
   /// Throws  FailedPreconditionError without use_ema or before the first step.
   DISTRIBUTE_INLINE virtual void swap_averages(const std::vector<Variable>& variables);
-  /// Whether the averages are in the place of the weights. Set it after restoring a checkpoint that
-  /// was saved in this state.
+  /// Returns whether the averages are in the place of the weights. Set it after restoring a
+  /// checkpoint that was saved in this state.
   virtual bool averages_are_swapped() const { return averages_are_swapped_; }
   virtual void set_averages_are_swapped(bool swapped) { averages_are_swapped_ = swapped; }
   /// Overwrites the weights with their moving averages, also where swap_averages() has exchanged
@@ -200,12 +200,13 @@ class Optimizer : public Trackable {
   using ElementKernel = optim::ElementKernel;
 
   virtual std::vector<Slot> slots() const { return {}; }
-  /// The formula of step `step` (the first is 1).
+  /// Returns the formula of step `step` (the first is 1).
   virtual ElementKernel kernel(float learning_rate, int64_t step) const = 0;
-  /// True when a zero gradient changes nothing, so that only the rows of IndexedSlices need work.
+  /// Returns true when a zero gradient changes nothing, so that only the rows of IndexedSlices need
+  /// work.
   virtual bool updates_rows_alone() const { return false; }
-  /// True when a step depends on more than one element of a variable. Then layer_ratios() is called
-  /// with gradients that are summed over the replicas.
+  /// Returns true when a step depends on more than one element of a variable. Then layer_ratios()
+  /// is called with gradients that are summed over the replicas.
   virtual bool needs_whole_variables() const { return false; }
   /// Gives, for each update, a factor for the step that kernel() makes. The weights shrink by
   /// `decays` before the step.

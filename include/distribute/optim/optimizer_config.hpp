@@ -68,7 +68,7 @@ class ElementKernel {
   void operator()(float* weights, float* const* slots, const float* gradient, int64_t count) const {
     function_(weights, slots, gradient, count);
   }
-  /// The same formula for GPUs.
+  /// Returns the same formula for GPUs.
   const GpuFormula& gpu() const { return gpu_; }
 
  private:

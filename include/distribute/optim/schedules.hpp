@@ -27,7 +27,7 @@ class LearningRate {
   template <Schedule T>
   LearningRate(T schedule) : schedule_(std::move(schedule)) {}
 
-  /// Whether the rate is a schedule instead of a number.
+  /// Returns whether the rate is a schedule instead of a number.
   bool is_schedule() const { return schedule_ != nullptr; }
   double operator()(std::integral auto step) const {
     return schedule_ ? schedule_(int64_t(step)) : value_;

@@ -11,7 +11,7 @@
 
 namespace distribute::parameter_server {
 
-/// Options of a parameter server; times in seconds.
+/// Holds the options of a parameter server; times in seconds.
 struct ServerOptions {
   /// Updates of several clients never mix within an element of a variable.
   bool use_locking = true;

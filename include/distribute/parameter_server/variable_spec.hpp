@@ -64,7 +64,7 @@ class InitialValue {
   std::optional<double> number_;
 };
 
-/// Options of steps made from the gradients of several workers.
+/// Holds the options of steps made from the gradients of several workers.
 /// Source  tf.compat.v1.train.SyncReplicasOptimizer
 struct SyncOptions {
   int replicas_to_aggregate = 1;

@@ -36,7 +36,7 @@ struct GCEClusterResolverOptions {  // options of GCEClusterResolver
 /// are sorted as strings, as in TensorFlow, and listed under the job `task_type`. task_id may be
 /// set later.
 /// Throws  InvalidArgumentError for options without a group or a port, for a type that is set
-///         later, and for answers that are no such lists; FailedPreconditionError for a group
+///         later, and for answers that are not such lists; FailedPreconditionError for a group
 ///         without a running machine and for a machine that is not in it; NotFoundError,
 ///         PermissionDeniedError, UnauthenticatedError and UnavailableError as the service says,
 ///         with URL and cure; UnimplementedError in a build without libcurl.

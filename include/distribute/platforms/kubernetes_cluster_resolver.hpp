@@ -38,7 +38,7 @@ struct KubernetesClusterResolverOptions {  // options of KubernetesClusterResolv
 /// worker k has the name trainer-k.<service>[.<namespace>.svc].
 /// Throws  FailedPreconditionError for a pod that is not running ("Pod "x" is not running; phase:
 ///         "Pending""), and when name, index or number of replicas cannot be found;
-///         InvalidArgumentError for an answer that is no PodList.
+///         InvalidArgumentError for an answer that is not a PodList.
 /// Source  tf.distribute.cluster_resolver.KubernetesClusterResolver
 class KubernetesClusterResolver : public ClusterResolver {
  public:

@@ -38,7 +38,7 @@ class PreemptionNotice {
   PreemptionNotice(const PreemptionNotice&) = delete;
   PreemptionNotice& operator=(const PreemptionNotice&) = delete;
 
-  /// Whether a notice has arrived. Does not block.
+  /// Returns whether a notice has arrived. Does not block.
   bool has_come() const;
   /// False once it has stopped asking after failures.
   bool is_asking() const;

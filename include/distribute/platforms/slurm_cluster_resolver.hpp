@@ -64,7 +64,7 @@ class SlurmClusterResolver : public ClusterResolver {
 
   /// Job and index of this process.
   std::pair<TaskType, int> get_task_info() const;
-  /// The GPUs of this task on its node, such as "2,3".
+  /// Returns the GPUs of this task on its node, such as "2,3".
   std::string visible_gpus() const;
 
  protected:

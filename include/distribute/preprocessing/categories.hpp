@@ -23,7 +23,7 @@ enum class OutputMode {
   TfIdf,     // the count times the token's weight
 };
 
-/// Options of CategoryEncoding.
+/// Holds the options of CategoryEncoding.
 struct CategoryEncodingOptions {
   int64_t num_tokens = 0;
   OutputMode output_mode = OutputMode::MultiHot;
@@ -52,7 +52,7 @@ class CategoryEncoding {
 Tensor encode_categories(const Tensor& numbers, OutputMode mode, int64_t depth, DType dtype,
                          const Tensor& weights = {});
 
-/// Options of Discretization.
+/// Holds the options of Discretization.
 /// Source  the arguments of tf.keras.layers.Discretization
 struct DiscretizationOptions {
   std::vector<float> bin_boundaries = {};  // in rising order; empty: adapt() finds num_bins - 1
@@ -87,7 +87,7 @@ class Discretization {
   /// Throws  FailedPreconditionError if boundaries were given.
   void adapt(const data::Dataset& dataset);
   void adapt(const Tensor& data);
-  /// The boundaries; empty before adapt().
+  /// Returns the boundaries; empty before adapt().
   const std::vector<float>& bin_boundaries() const;
 
   Tensor operator()(const Tensor& x) const;
@@ -98,7 +98,7 @@ class Discretization {
   preprocessing_internal::Learned<preprocessing_internal::Boundaries> learned_;
 };
 
-/// Options of Hashing.
+/// Holds the options of Hashing.
 /// Source  the arguments of tf.keras.layers.Hashing
 struct HashingOptions {
   int64_t num_bins = 0;
@@ -128,7 +128,7 @@ class Hashing {
   HashingOptions options_;
 };
 
-/// Options of HashedCrossing.
+/// Holds the options of HashedCrossing.
 struct HashedCrossingOptions {
   int64_t num_bins = 0;
   OutputMode output_mode = OutputMode::Int;

@@ -11,7 +11,7 @@
 
 namespace distribute::preprocessing {
 
-/// Options of Normalization.
+/// Holds the options of Normalization.
 /// Source  the arguments of tf.keras.layers.Normalization
 struct NormalizationOptions {
   /// axes that have a mean and a variance for each place; empty: one for all
@@ -36,7 +36,7 @@ class Normalization : public nn::Module {
   ///         data of other sizes, or a dataset that is empty or never ends.
   void adapt(const data::Dataset& dataset);
   void adapt(const Tensor& data);
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const NormalizationOptions& options() const { return options_; }
 
  private:
@@ -53,7 +53,7 @@ class Normalization : public nn::Module {
   Variable mean_, variance_, count_;
 };
 
-/// Options of Rescaling.
+/// Holds the options of Rescaling.
 struct RescalingOptions {
   Tensor scale = 1.0f;  // a scalar, or one value for each place of the last axis
   Tensor offset = 0.0f;
@@ -67,7 +67,7 @@ class Rescaling : public nn::Module {
   explicit Rescaling(RescalingOptions options);
   explicit Rescaling(float scale, float offset = 0)
       : Rescaling(RescalingOptions{.scale = scale, .offset = offset}) {}
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const RescalingOptions& options() const { return options_; }
 
  private:

@@ -67,10 +67,10 @@ struct FactorRange {
   FactorRange(double from, double to) : low(from < to ? from : to), high(from < to ? to : from) {}
 };
 
-/// Base of the layers. In training, each call of each replica draws new numbers for each picture;
-/// otherwise pictures stay as they are. Pictures of integers are converted to the policy's compute
-/// dtype, which is the dtype of the results. Thread-safe; calls of a map on several threads draw in
-/// the order in which they happen (transform() does not).
+/// Is the base of the layers. In training, each call of each replica draws new numbers for each
+/// picture; otherwise pictures stay as they are. Pictures of integers are converted to the policy's
+/// compute dtype, which is the dtype of the results. Thread-safe; calls of a map on several threads
+/// draw in the order in which they happen (transform() does not).
 /// Shapes  [batch, height, width, channels] or [height, width, channels] -> the same.
 /// Throws  InvalidArgumentError for other shapes and factors out of range.
 class RandomImages : public nn::Module {
@@ -111,7 +111,7 @@ class RandomFlip : public RandomImages {
   explicit RandomFlip(RandomFlipOptions options);
   explicit RandomFlip(FlipMode mode = FlipMode::HorizontalAndVertical)
       : RandomFlip(RandomFlipOptions{.mode = mode}) {}
-  /// The axes along which pictures are mirrored.
+  /// Returns the axes along which pictures are mirrored.
   FlipMode mode() const { return mode_; }
 
  private:
@@ -136,7 +136,7 @@ class RandomRotation : public RandomImages {
   explicit RandomRotation(RandomRotationOptions options);
   explicit RandomRotation(double factor)
       : RandomRotation(RandomRotationOptions{.factor = factor}) {}
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const RandomRotationOptions& options() const { return options_; }
 
  private:
@@ -161,7 +161,7 @@ class RandomZoom : public RandomImages {
  public:
   explicit RandomZoom(RandomZoomOptions options);
   explicit RandomZoom(double factor) : RandomZoom(RandomZoomOptions{.height_factor = factor}) {}
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const RandomZoomOptions& options() const { return options_; }
 
  private:
@@ -186,7 +186,7 @@ struct RandomTranslationOptions {  // options of RandomTranslation
 class RandomTranslation : public RandomImages {
  public:
   explicit RandomTranslation(RandomTranslationOptions options);
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const RandomTranslationOptions& options() const { return options_; }
 
  private:
@@ -208,7 +208,7 @@ struct RandomContrastOptions {                  // options of RandomContrast
 class RandomContrast : public RandomImages {
  public:
   explicit RandomContrast(RandomContrastOptions options);
-  /// The options that the constructor got.
+  /// Returns the options that the constructor got.
   const RandomContrastOptions& options() const { return options_; }
 
  private:

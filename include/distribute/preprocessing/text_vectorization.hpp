@@ -53,7 +53,7 @@ Tensor padded(const std::vector<std::vector<float>>& sequences, const PadSequenc
 /// Joins sequences of numbers, which may have different lengths.
 /// Shapes  n sequences -> [n, maxlen].
 /// Throws  InvalidArgumentError for a maxlen below 1, for no sequences without a maxlen, and for a
-///         value that is no number in a dtype of integers.
+///         value that is not a number in a dtype of integers.
 /// Source  tf.keras.utils.pad_sequences
 template <typename T = int64_t>
 requires(std::is_arithmetic_v<T>) Tensor
@@ -67,13 +67,13 @@ requires(std::is_arithmetic_v<T>) Tensor
   return is_floating(options.dtype) ? padded(0.0f) : padded(int64_t{0});
 }
 
-/// Options of StringLookup: `StringLookup colours({.vocabulary = {"red", "green"}, .num_oov_indices
-/// = 0});`
+/// Holds the options of StringLookup: `StringLookup colours({.vocabulary = {"red", "green"},
+/// .num_oov_indices = 0});`
 /// Source  tf.keras.layers.StringLookup
 using StringLookupOptions = LookupOptions<std::string>;
 using StringLookup = IndexLookup<std::string>;
 
-/// Options of IntegerLookup.
+/// Holds the options of IntegerLookup.
 /// Source  tf.keras.layers.IntegerLookup
 using IntegerLookupOptions = LookupOptions<int64_t>;
 using IntegerLookup = IndexLookup<int64_t>;
@@ -81,10 +81,10 @@ using IntegerLookup = IndexLookup<int64_t>;
 /// How a text is changed first: ASCII letters to lower case, ASCII punctuation removed, both or
 /// neither.
 enum class Standardize { None, LowerAndStripPunctuation, Lower, StripPunctuation };
-/// Places at which a text is cut: nowhere, at white space, or between the characters of UTF-8.
+/// Says where a text is cut: nowhere, at white space, or between the characters of UTF-8.
 enum class Split { None, Whitespace, Character };
 
-/// Options of TextVectorization.
+/// Holds the options of TextVectorization.
 /// Source  the arguments of tf.keras.layers.TextVectorization
 struct TextVectorizationOptions {
   std::optional<int64_t> max_tokens = {};

@@ -26,7 +26,7 @@ class Tokenizer {
   /// Throws  InvalidArgumentError for a number that has no token.
   DISTRIBUTE_INLINE virtual std::string decode(std::span<const int64_t> ids) const = 0;
   DISTRIBUTE_INLINE virtual int64_t vocabulary_size() const = 0;
-  /// The number of a token; nullopt when the vocabulary lacks it.
+  /// Returns the number of a token; nullopt when the vocabulary lacks it.
   DISTRIBUTE_INLINE virtual std::optional<int64_t> token_to_id(const std::string& token) const = 0;
 
   /// Encodes texts. Shorter texts end with pad_value. With sequence_length longer texts are cut to
@@ -63,8 +63,8 @@ struct BytePairTokenizerOptions {  // options of BytePairTokenizer
 /// Source  tokenizers.Tokenizer.from_file; keras_hub.tokenizers.BytePairTokenizer
 class BytePairTokenizer : public Tokenizer {
  public:
-  /// Throws  DataLossError for a file that is no such JSON; UnimplementedError, which names it, for
-  ///         another model (WordPiece, Unigram), normalizer, pre-tokenizer, post-processor or
+  /// Throws  DataLossError for a file that is not such JSON; UnimplementedError, which names it,
+  ///         for another model (WordPiece, Unigram), normalizer, pre-tokenizer, post-processor or
   ///         decoder, and in a build without PCRE2.
   explicit BytePairTokenizer(const std::string& path, BytePairTokenizerOptions options = {});
 
@@ -93,8 +93,9 @@ struct SentencePieceTokenizerOptions {  // options of SentencePieceTokenizer
 /// Source  sentencepiece.SentencePieceProcessor; keras_hub.tokenizers.SentencePieceTokenizer
 class SentencePieceTokenizer : public Tokenizer {
  public:
-  /// Throws  DataLossError for a file that is no model; InvalidArgumentError for add_bos or add_eos
-  ///         if the model has no such token; UnimplementedError in a build without SentencePiece.
+  /// Throws  DataLossError for a file that is not a model; InvalidArgumentError for add_bos or
+  ///         add_eos if the model has no such token; UnimplementedError in a build without
+  ///         SentencePiece.
   explicit SentencePieceTokenizer(const std::string& path,
                                   SentencePieceTokenizerOptions options = {});
 

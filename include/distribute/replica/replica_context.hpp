@@ -35,7 +35,7 @@ GradientReducer& reducer_of(ReplicaContext& replica);
 template <typename T>
 concept NestedOperand = NestedTensors<T> && !std::convertible_to<const T&, std::span<const Tensor>>;
 
-/// A structure whose tensors all_gather() gathers one by one.
+/// Is satisfied by a structure whose tensors all_gather() gathers one by one.
 template <typename T>
 concept TensorParts = NestedTensors<T> || std::same_as<T, std::vector<Tensor>>;
 
@@ -111,7 +111,7 @@ class ReplicaContext {
 
  private:
   friend replica_internal::GradientReducer& replica_internal::reducer_of(ReplicaContext& replica);
-  /// The reducer of this replica's gradients, which the strategy chooses.
+  /// Returns the reducer of this replica's gradients, which the strategy chooses.
   virtual replica_internal::GradientReducer& gradient_reducer() = 0;
   /// Does the work of merge() in every strategy. `mine` is this replica's object.
   virtual void merge_untyped(const replica_internal::MeetingLead& lead, void* mine) = 0;
@@ -157,15 +157,16 @@ T ReplicaContext::all_gather(const T& value, int axis) {
   return result;
 }
 
-/// The calling thread's replica; null in cross-replica context. Without any strategy, and inside
-/// the default strategy's scope, it is the one replica of the default strategy.
+/// Returns the calling thread's replica; null in cross-replica context. Without any strategy, and
+/// inside the default strategy's scope, it is the one replica of the default strategy.
 /// Source  tf.distribute.get_replica_context
 ReplicaContext* get_replica_context();
 
 /// Source  tf.distribute.in_cross_replica_context
 bool in_cross_replica_context();
 
-/// The number of replicas of the strategy that the calling thread is in; 1 without a strategy.
+/// Returns the number of replicas of the strategy that the calling thread is in; 1 without a
+/// strategy.
 int current_num_replicas_in_sync();
 
 namespace replica_internal {
@@ -178,11 +179,11 @@ struct Mode {
   const SyncGroup* group = nullptr;  // cross-replica: the strategy's replicas; null: one replica
 };
 
-/// The context that get_replica_context() returns where no strategy is in scope.
+/// Returns the context that get_replica_context() returns where no strategy is in scope.
 ReplicaContext& default_replica_context();
 
-/// The modes of the calling thread, the innermost last; an empty stack means the default replica
-/// context.
+/// Returns the modes of the calling thread, the innermost last; an empty stack means the default
+/// replica context.
 std::vector<Mode>& mode_stack();
 
 /// Puts the calling thread into a mode for the life of the object.
@@ -208,7 +209,7 @@ void update_component(std::span<const VariableUpdate> updates, int replica,
 void update_on_gpu(std::span<const VariableUpdate> updates, int replica, const GpuUpdate& gpu,
                    size_t first);
 
-/// The device of an update: the GPU of its variable or gradient, else the CPU.
+/// Returns the device of an update: the GPU of its variable or gradient, else the CPU.
 Device update_device(const VariableUpdate& update, int replica);
 
 /// Writable memory for the variable and slots of one update. They are taken out of the components
@@ -219,7 +220,7 @@ class UpdateTarget {
   UpdateTarget(const VariableUpdate& update, int first, int count);
   UpdateTarget(UpdateTarget&&) = default;
   ~UpdateTarget() { store(); }  // so that an error does not lose the variable
-  /// Number of elements of the block, including the padding of its layout.
+  /// Returns the number of elements of the block, including the padding of its layout.
   int64_t size() const { return size_; }
   const LayoutPtr& layout() const { return tensors_[0].layout(); }
   float* weights() const { return pointers_[0]; }

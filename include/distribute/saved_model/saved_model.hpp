@@ -30,8 +30,8 @@ InferenceGraph trace_inference(const NamedOutputsFunction& function, const Trace
 /// Traces a function of several inputs and outputs, `options.inputs`.
 InferenceGraph trace_inference(const NamedFunction& function, const TraceOptions& options);
 
-/// Returns the spec of a module's input: the given one, else that of its first call with unknown
-/// batch.
+/// Returns the spec of a module's input: the given one, else the spec of its first call with
+/// unknown batch.
 /// Throws  FailedPreconditionError when there was no call.
 data::TensorSpec inference_input(const nn::Module& module,
                                  const std::optional<data::TensorSpec>& given);

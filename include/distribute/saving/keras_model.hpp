@@ -17,7 +17,7 @@
 
 namespace distribute::saving {
 
-/// Options of save_weights and save_model.
+/// Holds the options of save_weights and save_model.
 struct SaveWeightsOptions {
   /// Optimizer whose steps, learning rate and slots ("optimizer/vars/0", ...) are saved: in
   /// `.weights.h5` and models.
@@ -45,7 +45,7 @@ struct SaveWeightsOptions {
 void save_weights(nn::Module& module, const std::string& path,
                   const SaveWeightsOptions& options = {});
 
-/// Options of load_weights.
+/// Holds the options of load_weights.
 struct LoadWeightsOptions {
   /// Matches layers by their names, and those that the file does not have keep their values; else
   /// layers are matched by their position in the model. `.safetensors` and ResNet are always
@@ -95,8 +95,8 @@ std::string serialize(const Tensors& tensors, const Metadata& metadata = {});
 
 /// Parses a file's bytes. Every offset is checked: the tensors fill the file without gap or
 /// overlap. Errors call the file `name`.
-/// Throws  DataLossError for bytes that are no such file, or damaged; UnimplementedError for an
-///          element type that tensors here cannot have.
+/// Throws  DataLossError for bytes that are not such a file, or are damaged; UnimplementedError for
+///          an element type that tensors here cannot have.
 /// Source  safetensors.deserialize
 Contents deserialize(std::string_view bytes, const std::string& name);
 

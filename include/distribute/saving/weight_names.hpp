@@ -63,7 +63,7 @@ struct NameRules {
   std::vector<WeightRule> weights;
   /// Changes the whole name: "norm.weight" to "model.norm.weight"; empty: it stays.
   std::function<std::string(const std::string& name)> rename = {};
-  /// Ends of names in the file that are no weights.
+  /// Names in the file that end so are not names of weights.
   std::vector<std::string> ignored = {};
 };
 

@@ -13,8 +13,8 @@ namespace distribute::saving {
 bool has_zip();
 
 /// Returns the file `entry` of an archive; errors call the archive `name`.
-/// Throws  DataLossError for bytes that are no archive, or damaged; NotFoundError for a missing
-///          file; ResourceExhaustedError for one that grows more than thousandfold;
+/// Throws  DataLossError for bytes that are not an archive, or are damaged; NotFoundError for a
+///          missing file; ResourceExhaustedError for one that grows more than thousandfold;
 ///          UnimplementedError in a build without libzip.
 std::string read_zip_entry(const std::string& bytes, const std::string& entry,
                            const std::string& name);

@@ -85,9 +85,9 @@ class CrossDeviceOps {
   /// Returns `count` handles to the value, which is not copied.
   std::vector<Tensor> broadcast(const Tensor& value, int count);
 
-  /// True if the results are sums in the order of a binary tree over the replicas. Strategies then
-  /// compute them in a faster way, each replica a share. A class that computes anything else must
-  /// return false.
+  /// Returns true if the results are sums in the order of a binary tree over the replicas.
+  /// Strategies then compute them faster, since each replica computes a share. A class that
+  /// computes anything else must return false.
   virtual bool sums_in_replica_order() const { return false; }
 
  protected:
@@ -105,7 +105,7 @@ class ReductionToOneDevice : public CrossDeviceOps {
   using AccumulationFunction = std::function<Tensor(const std::vector<Tensor>&)>;
   /// An empty device stands for the first device of the values, an empty function for the sum.
   /// Logical CPUs share one memory, so a value on any of them is on all.
-  /// Throws  InvalidArgumentError for a name that is no device of this process.
+  /// Throws  InvalidArgumentError for a name that is not a device of this process.
   explicit ReductionToOneDevice(std::string reduce_to_device = {},
                                 AccumulationFunction accumulation_fn = {});
   bool sums_in_replica_order() const override { return !accumulation_fn_ && !device_; }

@@ -25,7 +25,7 @@ struct DeviceName {
 
 namespace strategy_internal {
 
-/// Throws  InvalidArgumentError when the text is no device name.
+/// Throws  InvalidArgumentError when the text is not a device name.
 DeviceName parse_device_name(const std::string& text);
 
 /// Returns the devices of one process in TensorFlow's short form.
@@ -54,7 +54,8 @@ std::vector<Device> gpus_among(const std::vector<std::string>& names);
 /// Throws  UnimplementedError, which begins with the strategy's name, when one is a GPU.
 void check_sharded_devices(const char* strategy, const std::vector<std::string>& names);
 
-/// Whether these are several GPUs, no two of them parts of the same one, and NCCL is available.
+/// Returns whether these are several GPUs, no two of them parts of the same one, and NCCL is
+/// available.
 bool suits_nccl(const std::vector<Device>& devices);
 
 }  // namespace strategy_internal

@@ -19,7 +19,7 @@ class StrategyExtended;
 /// Whether each worker or each replica makes a dataset. Source  tf.distribute.InputReplicationMode
 enum class InputReplicationMode { PerWorker, PerReplica };
 
-/// Options of distributed datasets. Source  tf.distribute.InputOptions
+/// Holds the options of distributed datasets. Source  tf.distribute.InputOptions
 struct InputOptions {
   /// Copies batches to the replicas' GPUs a step ahead, while these compute; unset: true. CPUs need
   /// no copies.

@@ -31,8 +31,8 @@ class OtherWorkers {
   virtual int num_replicas() const = 0;
 };
 
-/// Base of a strategy's variables. Thread-safe: replicas may read and write their own copies at the
-/// same time.
+/// Is the base of a strategy's variables. Thread-safe: replicas may read and write their own copies
+/// at the same time.
 /// 1. Copies that are equal share one tensor.
 /// 2. A tensor that is shared is never written in place.
 /// Source  tf.distribute.DistributedValues (DistributedVariable)
@@ -84,7 +84,8 @@ class DistributedVariable : public VariableImpl {
   static Write write_of(ScatterOp op) { return Write(int(Write::Scatter) + int(op)); }
 
   virtual Tensor read_cross_replica() const = 0;
-  /// Returns the value inside another strategy; `in_replica` tells whether in one of its replicas.
+  /// Returns the value for code in the scope of another strategy; `in_replica` tells whether a
+  /// replica of that strategy runs the code.
   /// Throws  FailedPreconditionError if the copies may differ.
   DISTRIBUTE_INLINE virtual Tensor read_foreign(bool in_replica) const;
   virtual void write_cross_replica(Write write, const Tensor& value) = 0;

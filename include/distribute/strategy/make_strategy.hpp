@@ -12,7 +12,7 @@
 
 namespace distribute {
 
-/// Options for each strategy, of which those of the chosen one are used.
+/// Holds options for each strategy; only the options of the chosen strategy are used.
 struct StrategyOptions {
   /// Number of replicas of this process for any strategy; 0: as in the strategy's own options.
   int num_replicas = 0;

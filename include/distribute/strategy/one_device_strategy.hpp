@@ -13,7 +13,7 @@ namespace distribute {
 /// Source  tf.distribute.OneDeviceStrategy
 class OneDeviceStrategy : public Strategy {
  public:
-  /// Throws  InvalidArgumentError for a name that is no device.
+  /// Throws  InvalidArgumentError for a name that is not a device.
   explicit OneDeviceStrategy(const std::string& device = "/cpu:0");
 };
 

@@ -100,11 +100,11 @@ class ParameterServerJob {
   bool is_chief() const;
   bool is_parameter_server() const { return task_type() == "ps"; }
 
-  /// True on a chief that found variables missing on the servers: the job is new, or a server was
-  /// lost, and a checkpoint has to be restored if there is one.
+  /// Returns true on a chief that found variables missing on the servers: the job is new, or a
+  /// server was lost, and a checkpoint has to be restored if there is one.
   bool variables_are_new() const;
-  /// True on a chief that has come back to servers which hold all variables, and which an earlier
-  /// chief has called initialized: nothing is to be restored.
+  /// Returns true on a chief that has come back to servers which hold all variables, and which an
+  /// earlier chief has called initialized: nothing is to be restored.
   bool servers_have_kept_variables() const;
   /// Announces on the chief that variables have their initial values; the other workers get `note`.
   void set_initialized(const std::string& note = {}) const;

@@ -40,7 +40,7 @@ class [[nodiscard]] CacheVariableReads {
   CacheVariableReads& operator=(const CacheVariableReads&) = delete;
 };
 
-/// Options of ParameterServerStrategy; they must be equal on all tasks.
+/// Holds the options of ParameterServerStrategy; they must be equal on all tasks.
 struct ParameterServerOptions {
   /// Cuts variables into shards; none by default.
   VariablePartitioner variable_partitioner = {};

@@ -108,7 +108,7 @@ namespace strategy_internal {
 
 /// Returns the current strategy of the thread; null for the default one.
 Strategy* current_strategy();
-/// Whether this is the default strategy, for which null stands too.
+/// Returns whether this is the default strategy, for which null stands too.
 bool is_default_strategy(const Strategy* strategy);
 
 /// Returns the variable creator that a scope of the strategy installs.

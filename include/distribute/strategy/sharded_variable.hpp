@@ -54,7 +54,7 @@ class FixedShardsPartitioner {
 };
 
 /// Makes one shard for each started `min_shard_bytes`, at most `max_shards`. As in TensorFlow,
-/// shards of a variable whose size is no multiple of it are a little smaller.
+/// shards of a variable whose size is not a multiple of it are a little smaller.
 /// Source  tf.distribute.experimental.partitioners.MinSizePartitioner
 class MinSizePartitioner {
  public:
@@ -104,8 +104,8 @@ int64_t num_shards(const Partitioner& partitioner, const std::string& name, cons
 
 namespace strategy_internal {
 
-/// Reads join the shards and are recorded, so that the gradient reaches each of them; writes are
-/// cut.
+/// Reads and writes the shards of a variable as one tensor. A read joins the shards and is
+/// recorded, so that the gradient reaches each shard; a write cuts the value into the shards.
 class ShardedVariableImpl final : public VariableImpl {
  public:
   /// `parts` must fit together.
@@ -138,7 +138,7 @@ Variable view_of_shards(std::vector<Variable> shards);
 
 }  // namespace strategy_internal
 
-/// A handle to a variable whose rows lie in several variables; works wherever a Variable does.
+/// Refers to a variable whose rows lie in several variables; it works wherever a Variable does.
 /// Layers read it as one tensor, embeddings look up in each shard, optimizers get the shards
 /// (model.trainable_variables() lists them), and checkpoints hold one tensor, which any number of
 /// shards can restore.

@@ -92,9 +92,10 @@ class Strategy {
 
   /// Reduces over all replicas; with an axis also over that axis of each replica's tensor, where
   /// MEAN divides by the actual number of elements. The mean of integers is float32. A tensor,
-  /// number or variable that is no PerReplica stands for the value of every replica of this worker,
-  /// so SUM counts it once per replica, which needs an axis; without one it may only be zero. On
-  /// several workers it is this worker's value, and with one replica each SUM adds those of all.
+  /// number or variable that is not a PerReplica stands for the value of every replica of this
+  /// worker, so SUM counts it once per replica, which needs an axis; without one it may only be
+  /// zero. On several workers it is this worker's value, and with one replica each SUM adds those
+  /// of all.
   /// Throws  FailedPreconditionError in a replica; InvalidArgumentError for an axis out of range,
   ///          and for the sum without an axis of a value that several replicas of a worker share.
   Tensor reduce(ReduceOpArgument op, const ReduceValue& value, const ReduceAxis& axis = {});
@@ -105,8 +106,8 @@ class Strategy {
   /// Throws  InvalidArgumentError when the structures of the replicas differ.
   template <NestedTensors T>
   T reduce(ReduceOpArgument op, const PerReplica<T>& value, const ReduceAxis& axis = {});
-  /// Joins the replicas' tensors along `axis`. A tensor that is no PerReplica is joined with those
-  /// of all workers, and with one worker returned.
+  /// Joins the replicas' tensors along `axis`. A tensor that is not a PerReplica is joined with the
+  /// tensors of the other workers; a single worker returns it unchanged.
   /// Shapes  equal but for `axis`, in [0, rank).
   /// Throws  FailedPreconditionError in a replica; UnimplementedError for IndexedSlices.
   Tensor gather(const ReduceValue& value, int axis);

@@ -19,8 +19,8 @@
 
 namespace distribute {
 
-/// Options of run(), all of them about XLA and TPUs. TensorFlow's other strategies ignore them;
-/// this library refuses what it cannot do.
+/// Holds the options of run(), all of them about XLA and TPUs. TensorFlow's other strategies ignore
+/// them; this library refuses what it cannot do.
 /// Source  tf.distribute.RunOptions
 struct RunOptions {
   /// Lets batches of replicas differ in size: they always may, and false is refused.
@@ -28,6 +28,7 @@ struct RunOptions {
   /// Pads to a power of two so that XLA compiles less often: true is refused.
   bool experimental_bucketizing_dynamic_shape = false;
 
+  /// Checks that the options ask for nothing that this library cannot do.
   /// Throws  UnimplementedError that names the option.
   void check() const;
 };
@@ -109,11 +110,11 @@ class StrategyExtended : public SyncGroup {
   virtual InputContext input_context() const { return InputContext(1, 0, num_replicas_in_sync()); }
   /// Throws  InvalidArgumentError on a coordinator: functions that it sends read the elements.
   virtual void check_reads_input() const {}
-  /// Whether each replica may have its own input pipeline.
+  /// Returns whether each replica may have its own input pipeline.
   virtual bool supports_per_replica_input() const { return false; }
-  /// True on the process that writes checkpoints and summaries.
+  /// Returns true on the process that writes checkpoints and summaries.
   virtual bool should_checkpoint() const { return true; }
-  /// Whether a coordinator in this process distributes the steps among workers.
+  /// Returns whether a coordinator in this process distributes the steps among workers.
   virtual bool has_coordinator() const { return false; }
 
   /// Reduces the replicas' values to one, with a copy on each device of `destinations`. A plain

@@ -20,13 +20,13 @@ struct Value {
   std::string plugin_content = {};  // bytes that belong to the plugin, used by hparams
 };
 
-/// The first record of a file.
+/// Returns the first record of a file.
 std::string encode_file_version(double wall_time);
-/// A record with one value; wall_time in seconds since 1970.
+/// Returns a record with one value; wall_time in seconds since 1970.
 /// Source  tensorflow/core/util/event.proto
 std::string encode_event(double wall_time, int64_t step, const Value& value);
 
-/// A record with a graph, an encoded GraphDef.
+/// Returns a record with a graph, an encoded GraphDef.
 std::string encode_graph_event(double wall_time, int64_t step, std::string_view graph_def);
 
 /// Encodes numbers in row-major order as a TensorProto; dims {} makes a scalar.
@@ -50,7 +50,7 @@ struct Event {
   struct Entry {
     std::string tag, plugin;
     std::string plugin_content = {};
-    int dtype = 0;  // TensorFlow's number; 0 when the value is no tensor
+    int dtype = 0;  // TensorFlow's number; 0 when the value is not a tensor
     std::vector<int64_t> dims = {};
     bool has_number = false;
     double number = 0;  // a scalar's value

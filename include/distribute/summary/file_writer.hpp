@@ -112,7 +112,7 @@ bool image(const std::string& name, const Tensor& images, int64_t step, int64_t 
 }  // namespace distribute::summary
 
 namespace distribute::summary_internal {
-/// The writer in scope; null without one, and in replicas other than the one that records.
+/// Returns the writer in scope; null without one, and in replicas other than the one that records.
 const summary::FileWriter* current_writer();
 }  // namespace distribute::summary_internal
 
@@ -128,7 +128,7 @@ struct GraphNode {
 };
 
 /// Encodes nodes as a GraphDef.
-/// Throws  InvalidArgumentError for two nodes of one name and for inputs that are no node.
+/// Throws  InvalidArgumentError for two nodes of one name and for inputs that are not nodes.
 std::string encode_graph(std::span<const GraphNode> nodes);
 /// Decodes the nodes of a GraphDef. `where` begins error messages.
 /// Throws  DataLossError when the bytes are malformed.

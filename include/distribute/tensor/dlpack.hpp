@@ -50,8 +50,8 @@ DLManagedTensor* to_dlpack(const Tensor& tensor);
 
 /// Makes a tensor on the memory of another library. That library's deleter is called when the last
 /// handle to the tensor is gone and GPUs have finished with it. The data must be complete and may
-/// not change afterwards. Host memory whose address is no multiple of 64 is copied. No tape follows
-/// it, as in TensorFlow.
+/// not change afterwards. Host memory whose address is not a multiple of 64 is copied. No tape
+/// follows it, as in TensorFlow.
 /// Throws  InvalidArgumentError for a dtype that this library lacks, for gaps or another order than
 ///         row-major, and for a device that this process lacks; the caller then still owns
 ///         `managed`.

@@ -21,12 +21,12 @@ class Shape {
   /// Throws  InvalidArgumentError for more than eight axes or a negative size.
   explicit Shape(std::span<const int64_t> dims);
 
-  /// Number of axes.
+  /// Returns the number of axes.
   int rank() const { return rank_; }
-  /// The size of an axis; negative axes count from the end.
+  /// Returns the size of an axis; negative axes count from the end.
   /// Throws  InvalidArgumentError when there is no such axis.
   int64_t operator[](int axis) const { return dims_[size_t(normalize_axis(axis))]; }
-  /// Number of elements; 1 for a scalar.
+  /// Returns the number of elements; 1 for a scalar.
   int64_t num_elements() const;
   std::span<const int64_t> dims() const { return {dims_.data(), size_t(rank_)}; }
   const int64_t* begin() const { return dims_.data(); }

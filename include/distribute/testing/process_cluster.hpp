@@ -21,12 +21,12 @@ class ClusterTask {
   /// Reads the environment that ProcessCluster has made.
   ClusterTask();
 
-  /// The type and index of the task that calls the function.
+  /// Returns the type and index of the task that calls the function.
   const std::string& type() const { return type_; }
   int index() const { return index_; }
-  /// The text of ProcessClusterOptions::argument.
+  /// Returns the text of ProcessClusterOptions::argument.
   const std::string& argument() const { return argument_; }
-  /// The number of times that this task was started before.
+  /// Returns the number of times that this task was started before.
   int restarts() const { return restarts_; }
 
   /// Hands a text to the test; a later text replaces it.
@@ -120,7 +120,7 @@ class ProcessCluster {
   /// Makes a failure of this task no error of join().
   void expect_failure(const TaskName& task);
 
-  /// Whether the task runs at the moment, and its process.
+  /// Returns whether the task runs at the moment, and its process.
   bool is_running(const TaskName& task) const;
   pid_t pid(const TaskName& task) const;
   /// Everything that the task wrote to stdout and stderr so far, in order of arrival.

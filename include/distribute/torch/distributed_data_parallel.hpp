@@ -47,7 +47,7 @@ class GradientReducer {
   bool searches_outputs() const;
   void before_forward();
   void after_forward(const std::vector<::at::Tensor>& outputs);
-  /// Whether backward passes reduce gradients.
+  /// Returns whether backward passes reduce gradients.
   bool syncs() const;
   void set_syncs(bool syncs);
   /// Runs `train`, then takes part in the other ranks' steps until these have ended, too.

@@ -60,7 +60,7 @@ int get_world_size();
 int get_local_rank();
 /// Returns what carries the bytes: "shm", "tcp", ...
 std::string get_transport();
-/// Whether this process writes the files of the job; it is rank 0.
+/// Returns whether this process writes the files of the job; it is rank 0.
 bool is_chief();
 
 /// The collectives below are called by all ranks in the same order, with tensors in host memory of

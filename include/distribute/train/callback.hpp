@@ -57,7 +57,7 @@ class Logs {
   /// Returns names such as "loss, accuracy".
   std::string names() const;
 
-  /// The values with their names, in the order in which they were added.
+  /// Returns the values with their names, in the order in which they were added.
   bool empty() const { return entries_.empty(); }
   size_t size() const { return entries_.size(); }
   std::vector<Entry>::const_iterator begin() const { return entries_.begin(); }
@@ -77,11 +77,11 @@ struct CallbackParams {
   bool has_validation = false;
 };
 
-/// Base of callbacks; override the hooks that you need. Batches and epochs count from 0. `logs`
-/// hold values over all replicas and workers, so every worker's callbacks see the same and decide
-/// alike. At the end of a batch they are means over the epoch so far. Values that one callback adds
-/// to the logs of an epoch are visible to later callbacks. Hooks are called outside strategy.run,
-/// on the thread of the loop; an exception ends the loop on all workers.
+/// Is the base of callbacks; override the hooks that you need. Batches and epochs count from 0.
+/// `logs` hold values over all replicas and workers, so every worker's callbacks see the same and
+/// decide alike. At the end of a batch they are means over the epoch so far. Values that one
+/// callback adds to the logs of an epoch are visible to later callbacks. Hooks are called outside
+/// strategy.run, on the thread of the loop; an exception ends the loop on all workers.
 /// Source  tf.keras.callbacks.Callback
 class Callback {
  public:
@@ -113,18 +113,19 @@ class Callback {
   virtual void on_predict_batch_begin(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
   virtual void on_predict_batch_end(int64_t batch, Logs& logs) { (void)batch, (void)logs; }
 
-  /// Whether the logs of batches must hold the metrics, each of which costs an operation between
-  /// workers. The loss is always there. All workers must return the same.
+  /// Returns whether the logs of batches must hold the metrics, each of which costs an operation
+  /// between workers. The loss is always there. All workers must return the same.
   virtual bool wants_batch_metrics() const { return true; }
   /// Returns the state that is needed after an interruption, such as counts and best values, by
   /// name: BackupAndRestore saves it with the model, and restores it after on_train_begin. All
   /// workers have the same names; the chief's values are kept.
   virtual CheckpointParts state() { return {}; }
-  /// Whether the callback saves the state of the others: it then begins before them, and its other
-  /// hooks are called after theirs.
+  /// Returns whether the callback saves the state of the others: it then begins before them, and
+  /// its other hooks are called after theirs.
   virtual bool saves_the_others() const { return false; }
-  /// Whether one call for all batches of an epoch is enough, for callbacks that override hooks of
-  /// batches. A coordinator does not know single batches, and refuses callbacks that need them.
+  /// Returns whether one call for all batches of an epoch is enough, for callbacks that override
+  /// hooks of batches. A coordinator does not know single batches, and refuses callbacks that need
+  /// them.
   /// Source  _supports_tf_logs of Keras 2
   virtual bool works_by_epoch() const { return false; }
 
@@ -152,7 +153,7 @@ class CallbackHandle : public Handle<Callback> {
   CallbackHandle(std::shared_ptr<T> object)
       : Handle(std::move(object)), overrides_(!InheritsBatchHooks<T>) {}
 
-  /// Whether it has hooks that must be called for each batch.
+  /// Returns whether it has hooks that must be called for each batch.
   bool needs_batches() const { return overrides_ && !(**this).works_by_epoch(); }
 
  private:

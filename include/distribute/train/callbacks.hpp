@@ -21,8 +21,8 @@
 
 namespace distribute::train {
 
-/// Result of Model::fit. `history.at("val_loss")[i]` belongs to epoch `epoch[i]`; values that some
-/// epochs do not have, as with validation_freq, have fewer entries.
+/// Holds the result of Model::fit. `history.at("val_loss")[i]` belongs to epoch `epoch[i]`; values
+/// that some epochs do not have, as with validation_freq, have fewer entries.
 /// Source  tf.keras.callbacks.History
 class History : public Callback {
  public:
@@ -172,8 +172,8 @@ struct ProgressLoggerOptions {  // options of ProgressLogger
 };
 
 /// Prints "Epoch 2/5", then one line, which is a bar while the epoch lasts and ends as "90/90 100%
-/// [======]  0:03  5213 examples/s  loss 0.2312  val_loss 0.2501". If the output is no terminal, a
-/// line for every 100 steps comes before it. fit adds one by itself.
+/// [======]  0:03  5213 examples/s  loss 0.2312  val_loss 0.2501". If the output is not a terminal,
+/// a line for every 100 steps comes before it. fit adds one by itself.
 /// Source  tf.keras.callbacks.ProgbarLogger
 class ProgressLogger : public Callback {
  public:

@@ -86,8 +86,9 @@ class CompiledMetric {
     };
     state_->metric = std::move(owned);
   }
-  /// Takes the name of a metric in Keras, with default options: "accuracy" (binary, categorical or
-  /// sparse, depending on the shapes of targets and predictions), "mse", "auc", "AUC",
+  /// Stands for the metric that Keras gives this name, with default options: "accuracy" (binary,
+  /// categorical or sparse, depending on the shapes of targets and predictions), "mse", "auc",
+  /// "AUC",
   /// "mean_squared_error" and so on. Logs show it under this name. compile makes it, in the
   /// strategy's scope.
   /// Throws  InvalidArgumentError for an unknown name.
@@ -98,7 +99,7 @@ class CompiledMetric {
   /// Returns the metric; one given by name is made at the first call, in the current scope.
   nn::metrics::Metric& operator*() const { return *made().metric; }
   nn::metrics::Metric* operator->() const { return made().metric.get(); }
-  /// Whether the metric has variables, and none of them belongs to a strategy.
+  /// Returns whether the metric has variables, and none of them belongs to a strategy.
   bool is_of_no_strategy() const;
 
  private:
@@ -124,7 +125,7 @@ class GradientAccumulator {
   void leave_out(int local_replica);
   /// Adds this step's gradients, except empty ones; call it in a replica.
   void add(int local_replica, const std::vector<Tensor>& gradients);
-  /// Whether this step is the last before an update.
+  /// Returns whether this step is the last before an update.
   bool is_due() const { return step_ == steps_; }
   /// Returns the means over the steps and begins anew; call it in a replica.
   std::vector<Tensor> take(int local_replica);

@@ -67,7 +67,7 @@ struct ElasticMembers {
   int64_t generation = 0;          // number of changes; 1 is the first, 0 a job of one worker
   int64_t step = 0;                // updates made so far
   std::vector<std::string> names;  // "worker 0", in rank order
-  std::string lost;                // why the generation before has ended; empty if it was no fault
+  std::string lost;  // why the generation before has ended; empty if no fault ended it
 };
 
 struct ElasticLoopOptions {  // options of ElasticLoop
@@ -86,7 +86,7 @@ struct ElasticLoopOptions {  // options of ElasticLoop
 
 using distribute::ElasticEnd;
 
-/// Whether the strategy is a MultiWorkerMirroredStrategy with MultiWorkerOptions::elastic.
+/// Returns whether the strategy is a MultiWorkerMirroredStrategy with MultiWorkerOptions::elastic.
 bool is_elastic(Strategy& strategy);
 
 /// ElasticLoop::commit() throws it, and run() catches it.

@@ -40,7 +40,7 @@ class FitIterator {
   void restore(const Tensor& state) {
     std::visit([&](auto& one) { one.restore(state); }, iterator_);
   }
-  /// Whether each worker has its own position.
+  /// Returns whether each worker has its own position.
   bool per_worker() const { return iterator_.index() == 0; }
 
  private:

@@ -94,7 +94,7 @@ class ValidationFrequency {
   /// Throws  InvalidArgumentError for numbers below 1.
   ValidationFrequency(int64_t every);
   ValidationFrequency(std::initializer_list<int64_t> epochs);
-  /// Whether to validate after `epoch`, which counts from 0.
+  /// Returns whether to validate after `epoch`, which counts from 0.
   bool is_due(int64_t epoch) const {
     return every_ ? (epoch + 1) % every_ == 0 : epochs_.contains(epoch + 1);
   }

@@ -163,11 +163,11 @@ class Model {
   /// Returns the network inside; strategy() the strategy in whose scope the model was made.
   nn::Module& module() const { return module_; }
   Strategy& strategy() const { return strategy_; }
-  /// Whether steps run on the workers of a coordinator.
+  /// Returns whether steps run on the workers of a coordinator.
   bool has_coordinator() const { return coordinated_ != nullptr; }
   /// Makes steps run in this process, for jobs whose workers train without Server::join().
   void run_without_coordinator();
-  /// Whether this is the worker that writes files.
+  /// Returns whether this is the worker that writes files.
   bool is_chief() const;
   /// Returns the optimizer of compile(), or the LossScaleOptimizer around it.
   /// Throws  FailedPreconditionError before compile.
@@ -219,7 +219,7 @@ class Model {
   /// Divides the data of an evaluation: a Dataset of fewer files than workers by its elements,
   /// unless it names a policy.
   DistributedDataset distribute_for_test(const InputData& data) const;
-  /// One metric of compile().
+  /// Holds one metric of compile() and its name in the logs.
   struct Figure {
     std::string name, output;  // name in logs; output is empty for a module that has one
     CompiledMetric metric;

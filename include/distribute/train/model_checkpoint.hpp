@@ -24,7 +24,7 @@ class SaveFrequency {
   SaveFrequency(Number batches)
       : batches_(checked(int64_t(batches), std::same_as<Number, bool>)), epoch_(false) {}
 
-  /// Whether it saves at each end of an epoch.
+  /// Returns whether it saves at each end of an epoch.
   bool every_epoch() const { return epoch_; }
   /// Returns the number of batches between two saves; 0 if it saves by epochs.
   int64_t batches() const { return batches_; }

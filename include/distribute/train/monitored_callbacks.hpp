@@ -28,8 +28,9 @@ class Monitor {  // what a callback watches
   void begin(const Model& model);
   /// Returns the metric's value; nullopt, with one warning, when the logs do not have it.
   std::optional<double> value(const Logs& logs);
-  /// Whether `value` is better than `than` by more than min_delta. Everything is better than no
-  /// value, and every number is better than NaN, which Keras keeps as the best one for ever.
+  /// Returns whether `value` is better than `than` by more than min_delta. Everything is better
+  /// than no value, and every number is better than NaN, which Keras keeps as the best one for
+  /// ever.
   bool improves(double value, std::optional<double> than) const;
   const std::string& name() const { return name_; }
 

@@ -130,7 +130,7 @@ class ChiefPreemptionHandler {
   /// gets another notice than SIGTERM, such as a server's. SIGTERM does what it did before.
   ChiefPreemptionHandler();
 
-  /// Whether this task got a notice.
+  /// Returns whether this task got a notice.
   bool was_preempted() const { return notice_.has_come(); }
   /// Call it between two steps. If the task got a notice, it saves checkpoint number `step` and
   /// ends the process with kExitPreempted.

@@ -20,7 +20,7 @@ struct ProgressOptions {                    // options of Progress
   std::optional<int64_t> total_steps = {};  // unset: unknown, so the time left is not estimated
   int64_t batch_size = 0;                   // examples of a step; 0: shows steps
   std::string unit = "images";              // of the examples
-  int64_t steps_per_line = 100;             // if the output is no terminal; 0: no lines
+  int64_t steps_per_line = 100;             // if the output is not a terminal; 0: no lines
   bool prints = true;                       // true on the chief
   std::FILE* out = stdout;
   std::optional<bool> terminal = {};   // unset: whether `out` is a terminal

@@ -55,7 +55,7 @@ struct OutputPath {
   OutputKind kind = OutputKind::File;
 };
 
-/// Whether the path is the directory or lies below it.
+/// Returns whether the path is the directory or lies below it.
 bool lies_in(const std::string& path, const std::string& directory);
 
 /// Checks paths of local file systems; every task calls it.
@@ -78,8 +78,9 @@ void check_output_stores(const std::vector<OutputPath>& outputs);
 std::string metric_line(const Logs& values);
 
 /// Writes the file that Vertex AI's tuner reads, CLOUD_ML_HP_METRIC_FILE
-/// (/tmp/hypertune/output.metrics): a JSON object a line for each value, under its name, or for the
-/// one that CLOUD_ML_HP_METRIC_TAG names. Does nothing outside of a trial (CLOUD_ML_TRIAL_ID).
+/// (/tmp/hypertune/output.metrics). Each line is a JSON object with the name of a value and the
+/// value. If CLOUD_ML_HP_METRIC_TAG names a value, the file has only that one. Does nothing outside
+/// of a trial (CLOUD_ML_TRIAL_ID).
 /// Throws  PermissionDeniedError with the path when the file cannot be written.
 /// Source  cloudml-hypertune, HyperTune.report_hyperparameter_tuning_metric
 void report_hypertune(const Logs& values, int64_t global_step);
@@ -112,7 +113,7 @@ class Strategy;
 
 namespace distribute::train {
 
-/// Report of a run; the names of its fields are those of the JSON object.
+/// Reports a run; its fields have the names that the JSON object uses.
 struct RunReport {
   std::string strategy, device, policy;
   int64_t replicas = 0, workers = 1, global_batch = 0, steps = 0;

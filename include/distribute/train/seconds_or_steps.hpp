@@ -33,8 +33,8 @@ class SecondsOrStepsTimer {
   /// Throws  InvalidArgumentError unless exactly one of both is given, and positive.
   SecondsOrStepsTimer(const std::string& owner, SecondsOrSteps every,
                       std::function<double()> clock = {});
-  /// Whether it is due: before the first done(), and once the period has passed; at most once for
-  /// one step.
+  /// Returns whether it is due: before the first done(), and once the period has passed; at most
+  /// once for one step.
   bool is_due(int64_t step) const;
 
   struct Elapsed {

@@ -1,7 +1,9 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/estimator/checkpoint_saver_hook.hpp>
+#include <distribute/estimator/detail/log_lines.hpp>
 #include <distribute/estimator/monitored_training_session.hpp>
+#include <distribute/io/file_system.hpp>
 
 #include <utility>
 
@@ -9,6 +11,7 @@ namespace distribute::train {
 
 DISTRIBUTE_INLINE CheckpointSaverHook::CheckpointSaverHook(CheckpointSaverHookOptions options)
     : listeners_(std::move(options.listeners)),
+      out_(options.out),
       timer_("CheckpointSaverHook", options.save, std::move(options.clock)) {}
 
 DISTRIBUTE_INLINE void CheckpointSaverHook::begin() {
@@ -26,6 +29,11 @@ DISTRIBUTE_INLINE bool CheckpointSaverHook::is_due(MonitoredTrainingSession& ses
 DISTRIBUTE_INLINE bool CheckpointSaverHook::save(MonitoredTrainingSession& session, int64_t step) {
   timer_.done(step);
   for (const auto& listener : listeners_) listener->before_save(session, step);
+  const MonitoredTrainingSessionOptions& options = session.options();
+  if (session.is_chief() && !options.checkpoint_dir.empty())
+    train_internal::print_line(
+        out_, str_cat("Saving checkpoints for ", step, " into ",
+                      io::join_path(options.checkpoint_dir, options.checkpoint_basename), "."));
   session.save();
   bool stops = false;
   for (const auto& listener : listeners_) stops |= listener->after_save(session, step);

@@ -5,6 +5,7 @@
 #include <distribute/checkpoint/checkpoint.hpp>
 #include <distribute/checkpoint/checkpoint_state.hpp>
 #include <distribute/checkpoint/named_weights.hpp>
+#include <distribute/estimator/detail/log_lines.hpp>
 #include <distribute/estimator/detail/saved_versions.hpp>
 #include <distribute/estimator/estimator.hpp>
 #include <distribute/estimator/monitored_training_session.hpp>
@@ -12,6 +13,7 @@
 #include <distribute/io/file_system.hpp>
 #include <distribute/strategy/distributed_dataset.hpp>
 #include <distribute/strategy/distributed_variable.hpp>
+#include <distribute/strategy/parameter_server_job.hpp>
 #include <distribute/strategy/scope.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/summary/file_writer.hpp>
@@ -111,11 +113,29 @@ class BorrowedModel {
   std::vector<std::pair<Variable, std::vector<Tensor>>> kept_;
 };
 
-DISTRIBUTE_INLINE std::string local_time() {
+/// Prints "Evaluation [20/200]" after every tenth of the batches.
+class EvaluationProgress : public train::Callback {
+ public:
+  EvaluationProgress(std::FILE* out, int64_t steps)
+      : out_(out), steps_(steps), every_(steps < 20 ? 1 : steps / 10) {}
+  void on_test_batch_end(int64_t batch, train::Logs&) override {
+    const int64_t done = batch + 1;
+    if (done % every_ == 0 || done == steps_)
+      print_line(out_, str_cat("Evaluation [", done, "/", steps_, "]"));
+  }
+  bool wants_batch_metrics() const override { return false; }
+
+ private:
+  std::FILE* out_;
+  int64_t steps_, every_;
+};
+
+/// The local time in a format of strftime.
+DISTRIBUTE_INLINE std::string local_time(const char* format) {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   char text[32] = "";
-  if (::localtime_r(&now, &parts)) std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  if (::localtime_r(&now, &parts)) std::strftime(text, sizeof text, format, &parts);
   return text;
 }
 
@@ -124,7 +144,8 @@ DISTRIBUTE_INLINE std::string sorted_figures(const train::Logs& logs) {
   const std::map<std::string, double> sorted(logs.begin(), logs.end());
   std::string text;
   for (const auto& [name, value] : sorted)
-    text += str_cat(text.empty() ? "" : ", ", name, " = ", value);
+    text += str_cat(text.empty() ? "" : ", ", name, " = ",
+                    name == "global_step" ? std::to_string(int64_t(value)) : figure_text(value));
   return text;
 }
 
@@ -175,6 +196,8 @@ DISTRIBUTE_INLINE void Estimator::train(const InputFunction& input_fn,
   train_internal::require_positive("steps", options.steps);
   train_internal::require_positive("max_steps", options.max_steps);
   const ScopeUnlessCurrent scope(model_.strategy());
+  if (options.max_steps && has_trained(*options.max_steps))
+    return tell("Skipping training since max_steps has already saved.");
   const DistributedDataset data = model_.distribute(input_fn());
   model_.build(data.element_spec());
   std::vector<SessionHookHandle> hooks = options.hooks;
@@ -182,7 +205,7 @@ DISTRIBUTE_INLINE void Estimator::train(const InputFunction& input_fn,
     hooks.emplace_back(
         StopAtStepHook({.num_steps = options.steps, .last_step = options.max_steps}));
   std::vector<SessionHookHandle> chief_hooks;
-  if (options_.log_step_count_steps)
+  if (options_.log_step_count_steps && options_.out)
     chief_hooks.emplace_back(LoggingTensorHook({.tensors = {"loss"},
                                                 .every = {.steps = options_.log_step_count_steps},
                                                 .out = options_.out,
@@ -200,12 +223,13 @@ DISTRIBUTE_INLINE void Estimator::train(const InputFunction& input_fn,
                                     .max_to_keep = options_.keep_checkpoint_max,
                                     .init_fn = [this] { warm_start(); },
                                     .readiness = options_.readiness,
+                                    .out = options_.out,
                                     .clock = options_.clock});
   auto iterator = std::make_unique<DistributedIterator>(data.iterator());
   if (session.should_stop()) {
-    tell(session.is_chief(),
-         str_cat("Skipping training since max_steps has already saved: already at step ",
-                 session.global_step()));
+    if (session.is_chief())
+      train_internal::print_line(options_.out,
+                                 "Skipping training since max_steps has already saved.");
     return session.close();
   }
   std::optional<double> loss;
@@ -214,13 +238,22 @@ DISTRIBUTE_INLINE void Estimator::train(const InputFunction& input_fn,
     if (const double* now = figures.find("loss")) loss = *now;
   }
   session.close();
-  if (loss) tell(session.is_chief(), str_cat("Loss for final step: ", *loss, "."));
+  if (loss && session.is_chief())
+    train_internal::print_line(options_.out,
+                               "Loss for final step: " + train_internal::figure_text(*loss) + ".");
 }
 
-DISTRIBUTE_INLINE void Estimator::tell(bool is_chief, const std::string& line) const {
-  if (!is_chief || !options_.out || !options_.log_step_count_steps) return;
-  std::fprintf(options_.out, "%s\n", line.c_str());
-  std::fflush(options_.out);
+DISTRIBUTE_INLINE void Estimator::tell(const std::string& line) const {
+  if (model_.is_chief()) train_internal::print_line(options_.out, line);
+}
+
+DISTRIBUTE_INLINE bool Estimator::has_trained(int64_t max_steps) const {
+  if (options_.readiness || ParameterServerJob::of(model_.strategy())) return false;
+  const auto latest = latest_checkpoint();
+  const bool here = latest && checkpoint_number(*latest).value_or(0) >= max_steps;
+  StrategyExtended& extended = model_.strategy().extended();
+  if (extended.input_context().num_input_pipelines() == 1) return here;
+  return extended.any_worker(here && model_.is_chief());
 }
 
 DISTRIBUTE_INLINE std::string Estimator::eval_dir(const std::string& name) const {
@@ -245,6 +278,7 @@ DISTRIBUTE_INLINE void Estimator::warm_start() {
   if (options_.warm_start_from.empty()) return;
   const std::string from =
       train::latest_checkpoint(options_.warm_start_from).value_or(options_.warm_start_from);
+  tell("Warm-starting from: " + options_.warm_start_from);
   const auto& old_names = options_.var_name_to_prev_var_name;
   if (options_.vars_to_warm_start == ".*" && old_names.empty()) return restore(from);
   const train_internal::NamePattern wanted(options_.vars_to_warm_start);
@@ -297,17 +331,23 @@ DISTRIBUTE_INLINE Logs Estimator::evaluate(const InputFunction& input_fn,
   const InputData data = input_fn();
   model_.build(model_.distribute(data).element_spec());
   const train_internal::BorrowedModel borrowed(model_);
+  tell("Starting evaluation at " + train_internal::local_time("%Y-%m-%dT%H:%M:%S"));
+  const double began = steady_seconds(options_.clock);
+  tell("Restoring parameters from " + path);
   restore(path);
   MonitoredTrainingSession session(session_of_hooks(options.hooks, path));
-  tell(model_.is_chief(), "Starting evaluation at " + train_internal::local_time());
-  Logs logs = model_.evaluate(
-      data, {.steps = options.steps, .callbacks = {train_internal::SessionCallback(session)}});
+  std::vector<CallbackHandle> callbacks = {train_internal::SessionCallback(session)};
+  if (options.steps && model_.is_chief())
+    callbacks.emplace_back(train_internal::EvaluationProgress(options_.out, *options.steps));
+  Logs logs = model_.evaluate(data, {.steps = options.steps, .callbacks = std::move(callbacks)});
   session.close();
+  tell("Inference Time : " + train_internal::fixed_text(steady_seconds(options_.clock) - began, 5) +
+       "s");
+  tell("Finished evaluation at " + train_internal::local_time("%Y-%m-%d-%H:%M:%S"));
   write_figures(logs, session.global_step(), options.name);
   logs.set("global_step", double(session.global_step()));
-  tell(model_.is_chief(), "Finished evaluation at " + train_internal::local_time());
-  tell(model_.is_chief(), str_cat("Saving dict for global step ", session.global_step(), ": ",
-                                  train_internal::sorted_figures(logs)));
+  tell(str_cat("Saving dict for global step ", session.global_step(), ": ",
+               train_internal::sorted_figures(logs)));
   return logs;
 }
 
@@ -323,6 +363,7 @@ DISTRIBUTE_INLINE Tensor Estimator::predict(const InputFunction& input_fn,
         "Dataset itself, as predictions have its order");
   model_.build(whole->element_spec());
   const train_internal::BorrowedModel borrowed(model_);
+  tell("Restoring parameters from " + path);
   restore(path);
   MonitoredTrainingSession session(session_of_hooks(options.hooks, path));
   const Tensor predictions =
@@ -337,9 +378,11 @@ DISTRIBUTE_INLINE std::string Estimator::export_saved_model(const std::string& e
   const std::string checkpoint = checkpoint_to_read(options.checkpoint_path);
   if (options.save.input) model_.build({*options.save.input});
   const train_internal::BorrowedModel borrowed(model_);
+  tell("Restoring parameters from " + checkpoint);
   restore(checkpoint);
   const std::string path = train_internal::new_version_path(model_, export_dir_base);
   model_.save(path, options.save);
+  tell("SavedModel written to: " + io::join_path(path, "saved_model.pb"));
   return path;
 }
 

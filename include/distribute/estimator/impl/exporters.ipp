@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
+#include <distribute/estimator/detail/log_lines.hpp>
 #include <distribute/estimator/detail/saved_versions.hpp>
 #include <distribute/estimator/train_and_evaluate.hpp>
 #include <distribute/io/file_system.hpp>
@@ -13,6 +14,11 @@
 #include <vector>
 
 namespace distribute::train_internal {
+
+/// Prints a line of the chief.
+DISTRIBUTE_INLINE void tell(const train::Estimator& estimator, const std::string& line) {
+  if (estimator.model().is_chief()) print_line(estimator.options().out, line);
+}
 
 DISTRIBUTE_INLINE void check_exporter(const std::string& name, int64_t exports_to_keep) {
   if (name.empty() || name.find('/') != std::string::npos)
@@ -60,6 +66,7 @@ DISTRIBUTE_INLINE FinalExporter::FinalExporter(ExporterOptions options)
 DISTRIBUTE_INLINE std::optional<std::string> FinalExporter::operator()(
     Estimator& estimator, const std::string& checkpoint_path, const Logs&, bool is_final) const {
   if (!is_final) return std::nullopt;
+  train_internal::tell(estimator, "Performing the final export in the end of training.");
   return train_internal::export_version(
       estimator, options_.name, {.save = options_.save, .checkpoint_path = checkpoint_path}, 0);
 }
@@ -107,8 +114,12 @@ DISTRIBUTE_INLINE void BestExporter::read_earlier(const Estimator& estimator,
 
 DISTRIBUTE_INLINE std::optional<std::string> BestExporter::operator()(
     Estimator& estimator, const std::string& checkpoint_path, const Logs& eval_result, bool) {
-  if (!std::exchange(has_read_, true)) read_earlier(estimator, eval_result);
+  if (!std::exchange(has_read_, true)) {
+    train_internal::tell(estimator, "Loading best metric from event files.");
+    read_earlier(estimator, eval_result);
+  }
   if (best_ && !options_.compare(*best_, eval_result)) return std::nullopt;
+  train_internal::tell(estimator, "Performing best model export.");
   best_ = eval_result;
   return train_internal::export_version(estimator, options_.name,
                                         {.save = options_.save, .checkpoint_path = checkpoint_path},

@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/estimator/detail/log_lines.hpp>
 #include <distribute/estimator/monitored_training_session.hpp>
 #include <distribute/estimator/session_run_hook.hpp>
 
@@ -16,14 +17,18 @@ DISTRIBUTE_INLINE void LoggingTensorHook::print(int64_t step) {
   if (options_.formatter) {
     text = options_.formatter(last_);
   } else {
-    for (const auto& [name, value] : last_) text += str_cat(name, " = ", value, ", ");
+    for (const auto& [name, value] : last_)
+      text += str_cat(name, " = ", train_internal::figure_text(value), ", ");
     text += str_cat("step = ", step);
-    char seconds[40] = "";
-    if (elapsed) std::snprintf(seconds, sizeof seconds, " (%.3f sec)", elapsed->seconds);
-    text += seconds;
+    if (elapsed) text += " (" + train_internal::fixed_text(elapsed->seconds, 3) + " sec)";
   }
-  std::fprintf(options_.out, "%s\n", text.c_str());
-  std::fflush(options_.out);
+  train_internal::print_line(options_.out, text);
+}
+
+/// Reads the shared step only where it is printed: it may be on a server.
+DISTRIBUTE_INLINE void LoggingTensorHook::before_run(SessionRunContext& context) {
+  step_before_.reset();
+  if (timer_.is_due(runs_)) step_before_ = context.session().global_step();
 }
 
 DISTRIBUTE_INLINE void LoggingTensorHook::after_run(SessionRunContext&,
@@ -33,7 +38,7 @@ DISTRIBUTE_INLINE void LoggingTensorHook::after_run(SessionRunContext&,
     last_ = {};
     for (const std::string& name : options_.tensors) last_.set(name, values.results.at(name));
   }
-  if (timer_.is_due(runs_)) print(values.global_step);
+  if (step_before_) print(*step_before_);
   ++runs_;
 }
 

@@ -3,6 +3,7 @@
 #include <distribute/base/exit_status.hpp>
 #include <distribute/base/logging.hpp>
 #include <distribute/estimator/checkpoint_saver_hook.hpp>
+#include <distribute/estimator/detail/log_lines.hpp>
 #include <distribute/estimator/monitored_training_session.hpp>
 #include <distribute/estimator/session_run_hook.hpp>
 #include <distribute/strategy/parameter_server_job.hpp>
@@ -58,20 +59,22 @@ DISTRIBUTE_INLINE void MonitoredTrainingSession::add_default_hooks() {
         "There should be a CheckpointSaverHook to use saving_listeners: give checkpoint_dir and "
         "save_checkpoint");
   if (is_chief_) {
-    const auto& mine = options_.chief_only_hooks;
-    hooks_.insert(hooks_.end(), mine.begin(), mine.end());
     if (options_.log_step_count_steps)
       hooks_.emplace_back(StepCounterHook({.every = {.steps = options_.log_step_count_steps},
                                            .output_dir = options_.summary_dir,
+                                           .out = options_.out,
                                            .clock = options_.clock}));
     if (!options_.summary_dir.empty() && given(options_.save_summaries))
       hooks_.emplace_back(SummarySaverHook({.save = options_.save_summaries,
                                             .output_dir = options_.summary_dir,
                                             .clock = options_.clock}));
+    const auto& mine = options_.chief_only_hooks;
+    hooks_.insert(hooks_.end(), mine.begin(), mine.end());
   }
   if ((is_chief_ || together_) && saves)
     hooks_.emplace_back(CheckpointSaverHook({.save = options_.save_checkpoint,
                                              .listeners = options_.saving_listeners,
+                                             .out = options_.out,
                                              .clock = options_.clock}));
 }
 
@@ -106,7 +109,10 @@ DISTRIBUTE_INLINE void MonitoredTrainingSession::restore_or_initialize() {
   }
   const auto servers = servers_of_session(strategy_);
   const bool kept = servers && servers->servers_have_kept_variables();
-  if (kept || (manager_ && manager_->restore_latest())) restored_step_ = global_step();
+  const auto path = kept || !manager_ ? std::nullopt : manager_->restore_latest();
+  if (path && is_chief_)
+    train_internal::print_line(options_.out, "Restoring parameters from " + *path);
+  if (kept || path) restored_step_ = global_step();
   if (!restored_step_ && options_.init_fn) options_.init_fn();
   if (options_.readiness)
     options_.readiness->set_ready();
@@ -123,9 +129,10 @@ DISTRIBUTE_INLINE void MonitoredTrainingSession::save() {
 DISTRIBUTE_INLINE void MonitoredTrainingSession::recreate(const std::string& reason) {
   log_warning(
       "train",
-      str_cat("an error was raised: ", reason,
-              ". This may be due to a preemption in a connected worker or parameter server. "
-              "The current session will be closed and a new session will be created."));
+      str_cat("An error was raised. This may be due to a preemption in a connected worker or "
+              "parameter server. The current session will be closed and a new session will be "
+              "created. Error: ",
+              reason));
   const double began = steady_seconds(options_.clock);
   for (auto pause = std::chrono::milliseconds(10);;
        pause = std::min<std::chrono::milliseconds>(2 * pause, std::chrono::seconds(1))) {

@@ -11,9 +11,11 @@ DISTRIBUTE_INLINE void NanTensorHook::after_run(SessionRunContext& context,
                                                 const SessionRunValues& values) {
   const double* value = values.results.find(options_.tensor);
   if (!value || std::isfinite(*value)) return;
-  const std::string message = str_cat("Model diverged with ", options_.tensor, " = ", *value,
-                                      " at step ", values.global_step);
-  if (options_.fail_on_nan_loss) throw NanLossDuringTrainingError(message);
+  const char* what = std::isnan(*value) ? "NaN" : *value > 0 ? "Inf" : "-Inf";
+  const std::string message = str_cat("Model diverged with ", options_.tensor, " = ", what,
+                                      ". The step was ", values.global_step);
+  if (options_.fail_on_nan_loss)
+    throw NanLossDuringTrainingError("NaN loss during training. " + message);
   if (context.session().is_chief()) log_warning("train", message);
   context.request_stop();
 }

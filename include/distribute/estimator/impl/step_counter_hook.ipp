@@ -1,4 +1,5 @@
 #pragma once
+#include <distribute/estimator/detail/log_lines.hpp>
 #include <distribute/estimator/monitored_training_session.hpp>
 #include <distribute/estimator/session_run_hook.hpp>
 
@@ -12,10 +13,9 @@ DISTRIBUTE_INLINE StepCounterHook::StepCounterHook(StepCounterHookOptions option
       timer_("StepCounterHook", options.every, std::move(options.clock)) {}
 
 /// Restarts the measurement, so that a failure and the wait after it do not count.
-DISTRIBUTE_INLINE void StepCounterHook::after_create_session(MonitoredTrainingSession& session) {
+DISTRIBUTE_INLINE void StepCounterHook::after_create_session(MonitoredTrainingSession&) {
   if (!output_dir_.empty() && !writer_) writer_ = summary::create_file_writer(output_dir_);
   timer_.reset();
-  timer_.done(session.global_step());
 }
 
 DISTRIBUTE_INLINE void StepCounterHook::after_run(SessionRunContext&,
@@ -24,7 +24,7 @@ DISTRIBUTE_INLINE void StepCounterHook::after_run(SessionRunContext&,
   const auto elapsed = timer_.done(values.global_step);
   if (!elapsed || elapsed->seconds <= 0) return;
   const double rate = double(elapsed->steps) / elapsed->seconds;
-  if (out_) std::fprintf(out_, "global_step/sec: %s\n", str_cat(rate).c_str()), std::fflush(out_);
+  train_internal::print_line(out_, str_cat("global_step/sec: ", rate));
   if (writer_)
     writer_->write(values.global_step, {.tag = "global_step/sec",
                                         .plugin = "scalars",

@@ -4,6 +4,7 @@
 #include <distribute/strategy/strategy.hpp>
 
 #include <utility>
+#include <vector>
 
 namespace distribute::train {
 
@@ -21,10 +22,17 @@ DISTRIBUTE_INLINE void Supervisor::managed_session(
   const auto seconds = [](double every) {
     return every > 0 ? SecondsOrSteps{.secs = every} : SecondsOrSteps{};
   };
+  std::vector<SessionHookHandle> chief_hooks;
+  if (!options_.logdir.empty() && options_.save_summaries_secs > 0)
+    chief_hooks.emplace_back(StepCounterHook({.every = seconds(options_.save_summaries_secs),
+                                              .output_dir = options_.logdir,
+                                              .out = options_.out,
+                                              .clock = options_.clock}));
   MonitoredTrainingSession session({.is_chief = options_.is_chief,
                                     .checkpoint_dir = options_.logdir,
                                     .parts = options_.parts,
                                     .global_step = options_.global_step,
+                                    .chief_only_hooks = std::move(chief_hooks),
                                     .save_checkpoint = seconds(options_.save_model_secs),
                                     .save_summaries = seconds(options_.save_summaries_secs),
                                     .log_step_count_steps = {},
@@ -32,6 +40,7 @@ DISTRIBUTE_INLINE void Supervisor::managed_session(
                                     .init_fn = options_.init_fn,
                                     .readiness = options_.readiness,
                                     .max_wait_secs = options_.max_wait_secs,
+                                    .out = options_.out,
                                     .clock = options_.clock});
   session_ = &session;
   try {

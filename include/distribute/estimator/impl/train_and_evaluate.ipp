@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/logging.hpp>
+#include <distribute/estimator/detail/log_lines.hpp>
 #include <distribute/estimator/train_and_evaluate.hpp>
 #include <distribute/strategy/strategy.hpp>
 #include <distribute/train/checkpoint_files.hpp>
@@ -70,16 +71,21 @@ class EvaluatingListener : public train::CheckpointSaverListener {
   /// `alone` is the strategy whose workers do not take part in this evaluation; null if all take
   /// part or there are none.
   EvaluatingListener(CheckpointEvaluator& evaluator, double throttle_secs,
-                     std::function<double()> clock, StrategyExtended* alone)
+                     std::function<double()> clock, std::FILE* out, StrategyExtended* alone)
       : evaluator_(evaluator),
         throttle_secs_(throttle_secs),
         clock_(std::move(clock)),
+        out_(out),
         alone_(alone) {}
 
   bool after_save(train::MonitoredTrainingSession&, int64_t step) override {
     if (std::exchange(is_first_, false)) return false;
     const double now = train::steady_seconds(clock_);
-    if (!last_time_ || now >= *last_time_ + throttle_secs_) evaluate(step);
+    if (!last_time_ || now >= *last_time_ + throttle_secs_)
+      evaluate(step);
+    else
+      print_line(out_, "Skip the current checkpoint eval due to throttle secs (" +
+                           number_or_none(std::optional(throttle_secs_)) + " secs).");
     return false;
   }
   void end(train::MonitoredTrainingSession&, int64_t step) override {
@@ -98,6 +104,7 @@ class EvaluatingListener : public train::CheckpointSaverListener {
   CheckpointEvaluator& evaluator_;
   double throttle_secs_;
   std::function<double()> clock_;
+  std::FILE* out_;  // null on workers other than the chief
   StrategyExtended* alone_;
   bool is_first_ = true;
   std::optional<double> last_time_;
@@ -163,7 +170,16 @@ DISTRIBUTE_INLINE void TrainingTask::train(const Listeners& more) {
 DISTRIBUTE_INLINE train::TrainAndEvaluateResult TrainingTask::train_and_evaluate_here() {
   CheckpointEvaluator evaluator(estimator_, eval_, train_.max_steps);
   const bool is_master = bool(options_.cluster.cluster_spec);
-  train({EvaluatingListener(evaluator, eval_.throttle_secs, estimator_.options().clock,
+  std::FILE* const out = estimator_.model().is_chief() ? estimator_.options().out : nullptr;
+  if (!is_master) print_line(out, "Running training and evaluation locally (non-distributed).");
+  const train::SecondsOrSteps& every = estimator_.options().save_checkpoints;
+  print_line(out,
+             "Start train and evaluate loop. The evaluate will happen after every checkpoint. "
+             "Checkpoint frequency is determined based on RunConfig arguments: "
+             "save_checkpoints_steps " +
+                 number_or_none(every.steps) + " or save_checkpoints_secs " +
+                 number_or_none(every.secs) + ".");
+  train({EvaluatingListener(evaluator, eval_.throttle_secs, estimator_.options().clock, out,
                             is_master ? &estimator_.model().strategy().extended() : nullptr)});
   return evaluator.result();
 }

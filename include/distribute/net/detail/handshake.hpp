@@ -180,8 +180,7 @@ class ClientHandshake {
 
 /// Does the client's side over a socket, which it encrypts first if `config` asks for that. Returns
 /// the server's incarnation.
-/// Errors  those of ClientHandshake::on_frame, with the server's name; Unavailable;
-///         DeadlineExceeded.
+/// Errors  as ClientHandshake::on_frame, with the server's name; Unavailable; DeadlineExceeded.
 absl::StatusOr<uint64_t> handshake(Socket& socket, const HandshakeConfig& config,
                                    const HandshakeHello& hello, Deadline deadline);
 

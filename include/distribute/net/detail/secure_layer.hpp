@@ -24,7 +24,7 @@ class SecureLayer {
                                            std::span<std::byte> second) = 0;
   /// Returns how many bytes of `first`, then `second`, the system has taken. After a partial write
   /// the next call must begin with the rest, because a part of it may be encrypted already.
-  /// Errors  those of read_some().
+  /// Errors  as read_some().
   virtual absl::StatusOr<size_t> write_some(std::span<const std::byte> first,
                                             std::span<const std::byte> second) = 0;
   /// Whether read_some() may give bytes that ::poll does not report.
