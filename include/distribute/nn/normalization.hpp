@@ -44,12 +44,12 @@ struct BatchNormalizationOptions {  // options of BatchNormalization
 /// In training normalizes each channel with mean and variance of the batch (of this replica unless
 /// synchronized) and moves the moving values towards them: moving = moving * momentum + batch *
 /// (1 - momentum); else, or when not trainable, normalizes with the moving values. These are
-/// synchronized on read and averaged over replicas. Under a mask mean and variance are
-/// computed from the steps that count, and from those of this replica alone even if synchronized,
-/// as in Keras. With renorm a normalized x becomes x r + d in training, with r = deviation /
-/// renorm_stddev and d = (mean - renorm_mean) / renorm_stddev, which have no gradient and compare
-/// the batch with earlier ones. Shapes  [..., channels] -> the same; weights gamma, beta,
-/// moving_mean, moving_variance
+/// synchronized on read and averaged over replicas. Under a mask mean and variance are computed
+/// from the steps that count, and from those of this replica alone even if synchronized, as in
+/// Keras. With renorm a normalized x becomes x r + d in training. Here r is deviation /
+/// renorm_stddev and d is (mean - renorm_mean) / renorm_stddev; both have no gradient and compare
+/// the batch with earlier ones.
+/// Shapes  [..., channels] -> the same; weights gamma, beta, moving_mean, moving_variance
 ///         [channels]. An empty batch leaves the moving values alone.
 /// Source  tf.keras.layers.BatchNormalization; renorm: Ioffe 2017
 class BatchNormalization : public LayerOf<BatchNormalizationOptions> {
