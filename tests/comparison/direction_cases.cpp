@@ -127,6 +127,9 @@ void direction_cases() {
   kind_cases<nn::SimpleRNN, nn::SimpleRNNOptions>("simple");
   mode_cases();
   pair_cases();
+  check_half("bidirectional of two, mixed_bfloat16", [] {
+    return Bidirectional(nn::LSTM({.units = 2}), nn::GRU({.units = 2, .go_backwards = true}));
+  });
   check_call(
       "bidirectional apart from states",
       [] { return Bidirectional(nn::GRU({.units = 2}), {.merge_mode = MergeMode::None}); },

@@ -198,6 +198,23 @@ void gather_cases() {
   chosen("[-1]", ints({-1}), 0);
   chosen("[0]", ints({0}), 3);
   chosen("[4]", ints({4}), -1);
+  const auto batched = [](const std::string& text, const Tensor& indices, int axis, int batch) {
+    of(dist::str_cat("gather ", text, " ", axis, " of batches ", batch),
+       [=](const Tensors& in) { return gather(in[0], indices, axis, batch); }, {three()});
+  };
+  const Tensor pairs = reshape(ints({0, 2, 1, 1}), {2, 2});
+  batched("[[0, 2], [1, 1]]", pairs, 1, 1);
+  batched("[[3, 0], [2, 2]]", reshape(ints({3, 0, 2, 2}), {2, 2}), 2, 1);
+  batched("[[0, 2, 1], [3, 3, 0]]", reshape(ints({0, 2, 1, 3, 3, 0}), {2, 3}), 2, 2);
+  batched("[1, 0]", ints({1, 0}), 1, 1);
+  batched("[[0, 2], [1, 1]]", pairs, -1, 1);
+  batched("[[0, 2], [1, 1]]", pairs, 2, -1);
+  batched("[[[0], [1]], [[2], [0]]]", reshape(ints({0, 1, 2, 0}), {2, 2, 1}), 1, 1);
+  batched("[[0, 1]]", reshape(ints({0, 1}), {1, 2}), 1, 1);
+  batched("[[0, 2], [1, 1]]", pairs, 0, 1);
+  batched("[[0, 3], [1, 1]]", reshape(ints({0, 3, 1, 1}), {2, 2}), 1, 1);
+  batched("[[0, 1], [1, 0]]", reshape(ints({0, 1, 1, 0}), {2, 2}), 1, 0);
+  batched("[0, 1]", ints({0, 1}), 1, 2);
   of("gather uint8", [](const Tensors&) { return gather(bytes({5, 6, 7}), longs({2, 0})); });
 }
 

@@ -101,6 +101,10 @@ def index_cases(of):
     for indices, axis in (([1, 0, 1], 0), ([2, 0], 1), ([2, 0], -2), ([[3, 0], [1, 1]], 2), (1, 1), ([], 0), ([2], 0), ([-1], 0),
                           ([0], 3), ([4], -1)):
         of(f"gather {indices} {axis}", lambda x: tf.gather(x, np.int32(indices), axis=axis), three)
+    for indices, axis, batch in (([[0, 2], [1, 1]], 1, 1), ([[3, 0], [2, 2]], 2, 1), ([[0, 2, 1], [3, 3, 0]], 2, 2), ([1, 0], 1, 1),
+                                 ([[0, 2], [1, 1]], -1, 1), ([[0, 2], [1, 1]], 2, -1), ([[[0], [1]], [[2], [0]]], 1, 1), ([[0, 1]], 1, 1),
+                                 ([[0, 2], [1, 1]], 0, 1), ([[0, 3], [1, 1]], 1, 1), ([[0, 1], [1, 0]], 1, 0), ([0, 1], 1, 2)):
+        of(f"gather {indices} {axis} of batches {batch}", lambda x: tf.gather(x, np.int32(indices), axis=axis, batch_dims=batch), three)
     of("gather uint8", lambda: tf.gather(np.uint8([5, 6, 7]), np.int64([2, 0])))
     for indices in ([[0, 1], [1, 2]], [[1], [0]], [[0, 1, 3]], [1, 2, 3], [[0, 0, 0, 0]], [[2, 0]], [[0, -1]], [[[0], [1]]]):
         of(f"gather_nd {indices}", lambda x: tf.gather_nd(x, np.int32(indices)), three)

@@ -152,6 +152,8 @@ void heads_cases() {
   window_of_heads_cases();
   gate_cases();
   scores_cases();
+  check_half("heads of axes, mixed_bfloat16", made({.attention_axes = {2}}), kFour);
+  check_half("heads gate, mixed_bfloat16", made({.sliding_window = 2, .use_gate = true}));
 }
 
 }  // namespace comparison

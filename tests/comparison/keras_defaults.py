@@ -41,6 +41,7 @@ DELIBERATE = {
     "functions.arg*.axis": "None is 0",
     "functions.boolean_mask.axis": "None is 0",
     "functions.gather.axis": "None is 0",
+    "functions.eye.columns": "None is -1",
     "functions.*conv2d*.dilations": "None is 1",
     "functions.conv2d_transpose.padding": "as Conv2DTranspose; the function of TensorFlow wants the shape of the result",
     "functions.norm.ord": "euclidean is 2",
@@ -50,6 +51,7 @@ DELIBERATE = {
 }
 OOV_TOKENS = ["[UNK]", -1.0]  # of strings and integers, from one template
 RENAMED = {  # options whose names differ
+    "functions.pad": {"value": "constant_values"}, "functions.eye": {"rows": "num_rows", "columns": "num_columns"},
     "layers.ZeroPadding2D": {"rows": "padding", "columns": "padding"},
     "initializers.random_uniform": {"minimum": "minval", "maximum": "maxval"},
     "regularizers.l1": {"factor": "l1"}, "regularizers.L1": {"factor": "l1"},

@@ -202,6 +202,27 @@ k: v for k, v in options.items() if k != "momentum"}), IMAGE)
     check("rms norm masked", lambda: L.RMSNormalization(), STEPS, mask=MASK)
 
 
+def halves(check):
+    """Values under a policy of 16 bits."""
+    makes = {"heads of axes": (lambda: L.MultiHeadAttention(2, 3, attention_axes=(2,)), (2, 3, 4, 5)),
+             "heads gate": (lambda: L.MultiHeadAttention(2, 3, use_gate=True, sliding_window=2), STEPS),
+             "bidirectional of two": (lambda: L.Bidirectional(L.LSTM(2), backward_layer=L.GRU(2, go_backwards=True)), STEPS)}
+
+    def describe(make, shape):
+        keras.config.set_dtype_policy("mixed_bfloat16")
+        layer = make()
+        keras.config.set_dtype_policy("float32")
+        x = uniform(shape, 500)
+        call = (lambda: layer(x, x)) if isinstance(layer, L.MultiHeadAttention) else lambda: layer(x)
+        call()
+        for i, weight in enumerate(layer.weights):
+            weight.assign(uniform(weight.shape, i + 1) * np.float32(0.75))
+        y = call()
+        return " ".join([*(weight.dtype for weight in layer.weights), y.dtype.name, sums("out", tf.cast(y, tf.float32))])
+    for name, (make, shape) in makes.items():
+        check.case(f"layers/{name}, mixed_bfloat16", lambda: describe(make, shape))
+
+
 def renormed(check):
     norm = L.BatchNormalization
     clipped = {"rmax": 1.5, "rmin": 0.5, "dmax": 0.2}
@@ -805,6 +826,6 @@ def parts(check):
 
 def layer_cases(case):
     check = Cases(case)
-    for part in (dense, convolutions, pooling, normalization, renormed, recurrent, attention, activations, shapes, merging,
+    for part in (dense, convolutions, pooling, normalization, renormed, halves, recurrent, attention, activations, shapes, merging,
                  drops, normalizations, categories, lookups, policies, parts, constraints):
         part(check)

@@ -176,3 +176,32 @@ TEST_CASE("batch renormalization follows Keras's statistics", "[nn][normalizatio
   CHECK_THROWS_AS(nn::BatchNormalization({.renorm = true, .renorm_clipping = {.dmax = -1}}),
                   InvalidArgumentError);
 }
+
+TEST_CASE("replicas renormalize with their own batch, or with all batches together",
+          "[nn][normalization]") {
+  // Of Keras 3.15 under MirroredStrategy of two CPUs.
+  const std::vector<double> own[] = {{-1.2498126, -1.2498126, 1.7498126, 1.7498126},
+                                     {-0.75, -0.75, 1.25, 1.25}};
+  const std::vector<double> together[] = {{-1.6469873, -1.6469873, 2.1469874, 2.1469874},
+                                          {-0.6984937, -0.6984937, 1.1984936, 1.1984936}};
+  for (const bool synchronized : {false, true}) {
+    const nn::BatchNormalizationOptions options{.momentum = 0.5,
+                                                .renorm = true,
+                                                .renorm_clipping = {.rmax = 1.5, .dmax = 0.25},
+                                                .renorm_momentum = 0.75,
+                                                .synchronized = synchronized};
+    nn::BatchNormalization layers[] = {nn::BatchNormalization(options),
+                                       nn::BatchNormalization(options)};
+    Tensor parts[2];
+    for (nn::BatchNormalization& layer : layers) layer.ensure_built({4, 1});
+    run_two_replicas([&](int replica) {
+      const Tensor x(
+          {4, 1}, replica == 0 ? std::vector<float>{0, 0, 4, 4} : std::vector<float>{1, 1, 3, 3});
+      parts[replica] = layers[replica](x, {.training = true});
+    });
+    for (int replica : {0, 1})
+      check_close(parts[replica], (synchronized ? together : own)[replica], 1e-5);
+    CHECK(layers[0].moving_variance().value().to_vector().at(0) ==
+          Approx(synchronized ? 1.6649774 : 2.2493749).epsilon(1e-5));
+  }
+}

@@ -7,6 +7,7 @@
 #include <distribute/nn/lora.hpp>
 #include <distribute/nn/module.hpp>
 #include <distribute/nn/regularizers.hpp>
+#include <distribute/ops/activation.hpp>
 
 #include <concepts>
 #include <optional>

@@ -66,6 +66,10 @@ Tensor put_slice(const Tensor& part, const SliceSpec& spec, const Shape& whole, 
 /// Throws  InvalidArgumentError that names position, value and range of an index outside [0, n).
 /// Source  tf.gather
 Tensor gather(const Tensor& params, const Tensor& indices, int axis = 0);
+/// Does the same in each of the tensors that the first `batch_dims` axes count; the gradient is
+/// dense.
+/// Shapes  params [b..., a..., n, c...], indices [b..., i...] -> [b..., a..., i..., c...].
+Tensor gather(const Tensor& params, const Tensor& indices, int axis, int batch_dims);
 
 /// Gives the elements or slices of `params` that tuples of indices name.
 /// Shapes  params [d0, ..., dn], indices int32 or int64 [i..., k] -> [i..., dk, ..., dn].

@@ -5,6 +5,7 @@
 #include <distribute/ops/detail/gpu_lines.hpp>
 #include <distribute/ops/detail/gpu_loops.hpp>
 #include <distribute/ops/detail/strided_copy.hpp>
+#include <distribute/ops/math.hpp>
 #include <distribute/ops/slicing.hpp>
 #include <distribute/tensor/detail/unrecorded.hpp>
 
@@ -179,6 +180,61 @@ DISTRIBUTE_INLINE Tensor gather(const Tensor& params, const Tensor& indices, int
   const Shape shape = ops_internal::gather_shape(params.shape(), indices.shape(), 0);
   return ops_internal::whole_gather(params, indices, 0,
                                     ops_internal::gather_rows(params, flat, shape));
+}
+
+namespace ops_internal {
+
+/// The number of batch axes, from 0, of a gather along `axis`.
+DISTRIBUTE_INLINE int gathered_batch(const Shape& params, const Shape& indices, int axis,
+                                     int batch_dims) {
+  const int count = batch_dims < 0 ? batch_dims + indices.rank() : batch_dims;
+  bool fits = count >= 0 && count <= indices.rank() && count <= axis;
+  for (int i = 0; fits && i < count; ++i) fits = params[i] == indices[i];
+  if (!fits)
+    throw InvalidArgumentError(str_cat("gather: batch_dims ", batch_dims, " does not fit params ",
+                                       to_string(params), ", indices ", to_string(indices),
+                                       " and axis ", axis));
+  return count;
+}
+
+/// Positions of the elements of all batches, where a batch has `size` of them one after the other.
+DISTRIBUTE_INLINE Tensor batched_positions(const Tensor& indices, int64_t batches, int64_t size) {
+  const Tensor flat = checked_indices("gather", indices, size);
+  const int64_t each = flat.num_elements() / std::max<int64_t>(batches, 1);
+  Tensor first = Tensor::empty({batches, 1}, DType::Int64, Device{});
+  for (int64_t i = 0; i < batches; ++i) first.mutable_data<int64_t>()[i] = i * size;
+  return reshape(reshape(flat, {batches, each}) + first.to(flat.device()), {flat.num_elements()});
+}
+
+}  // namespace ops_internal
+
+DISTRIBUTE_INLINE Tensor gather(const Tensor& params, const Tensor& indices, int axis,
+                                int batch_dims) {
+  const Shape& p = params.shape();
+  axis = p.normalize_axis(axis);
+  const int batch = ops_internal::gathered_batch(p, indices.shape(), axis, batch_dims);
+  if (batch == 0) return gather(params, indices, axis);
+  // The axis moves behind those of the batch, and its elements back in front of what followed it.
+  std::vector<int> order, back;
+  Shape flat, result;
+  int64_t batches = 1;
+  for (int i = 0; i < batch; ++i) order.push_back(i), batches *= p[i], result.push_back(p[i]);
+  order.push_back(axis);
+  for (int i = batch; i < p.rank(); ++i)
+    if (i != axis) order.push_back(i);
+  for (int i = batch; i < indices.shape().rank(); ++i) result.push_back(indices.shape()[i]);
+  flat.push_back(batches * p[axis]);
+  for (size_t i = size_t(batch) + 1; i < order.size(); ++i)
+    flat.push_back(p[order[i]]), result.push_back(p[order[i]]);
+  const int places = indices.shape().rank() - batch, before = axis - batch;
+  for (int i = 0; i < batch; ++i) back.push_back(i);
+  for (int i = 0; i < before; ++i) back.push_back(batch + places + i);
+  for (int i = 0; i < places; ++i) back.push_back(batch + i);
+  for (int i = batch + places + before; i < result.rank(); ++i) back.push_back(i);
+  const Tensor taken =
+      ops_internal::take(reshape(transpose(params, order), flat),
+                         ops_internal::batched_positions(indices, batches, p[axis]), 0);
+  return transpose(reshape(taken, result), back);
 }
 
 namespace ops_internal {

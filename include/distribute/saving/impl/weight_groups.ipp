@@ -44,6 +44,7 @@ DISTRIBUTE_INLINE std::vector<const nn::Module*> layers_in_order(const nn::Funct
 /// Paths leave out the underscores that Keras's attributes begin with.
 DISTRIBUTE_INLINE std::string path_of_part(const nn::Module& module, const std::string& name) {
   const std::string attribute = nn::keras_attribute(module, name);
+  if (attribute == "_gate_dense") return attribute;  // Keras has no property gate_dense
   return attribute.substr(attribute.find_first_not_of('_'));
 }
 
