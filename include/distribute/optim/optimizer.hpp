@@ -60,9 +60,7 @@ CommonOptions common_options(const Options& o) {
 template <typename Options>
 Options options_from(const OptimizerConfig& config) {
   Options options;
-  double rate = options.learning_rate(0);
-  config.get("learning_rate", rate);
-  options.learning_rate = rate;
+  config.get("learning_rate", options.learning_rate);
   config.get("weight_decay", options.weight_decay);
   config.get("clipnorm", options.clipnorm);
   config.get("clipvalue", options.clipvalue);
