@@ -147,7 +147,7 @@ class Optimizer : public Trackable {
 
   /// The name under which deserialize() knows the class; empty when it does not.
   virtual std::string class_name() const { return ""; }
-  /// All options, with the current learning rate.
+  /// All options, with the current learning rate, or its schedule as Keras writes it.
   /// Source  tf.keras.optimizers.Optimizer.get_config
   DISTRIBUTE_INLINE virtual OptimizerConfig get_config() const;
 
