@@ -28,7 +28,7 @@ inline Regularizer l2(double factor = 0.01) { return {0, factor}; }  // factor *
 inline Regularizer L1(double factor = 0.01) { return l1(factor); }
 inline Regularizer L2(double factor = 0.01) { return l2(factor); }
 inline Regularizer L1L2(double l1 = 0, double l2 = 0) { return {l1, l2}; }
-inline Regularizer l1_l2(double l1 = 0, double l2 = 0) { return {l1, l2}; }
+inline Regularizer l1_l2(double l1 = 0, double l2 = 0) { return {l1, l2}; }  // as L1L2
 
 }  // namespace regularizers
 
