@@ -148,7 +148,59 @@ TEST_CASE("a schedule's rate of the step travels in the description", "[optim][s
   CHECK(catcher.description.step.rate == 0.125f);
   CHECK(catcher.description.step.done == 2);
   CHECK(catcher.texts.size() == 1);
-  CHECK_THROWS_AS(optim::serialize(sgd), UnimplementedError);
+}
+
+TEST_CASE("schedules are written as Keras 3.15 writes them, and read back",
+          "[optim][serialization]") {
+  // keras.optimizers.serialize(keras.optimizers.SGD(schedule))["config"]["learning_rate"]
+  const auto written = [](const optim::LearningRate& rate, const std::string& config) {
+    INFO(config);
+    const optim::SGD sgd({.learning_rate = rate});
+    const std::string text = optim::serialize(sgd);
+    const auto got = nlohmann::json::parse(text)["config"]["learning_rate"];
+    CHECK(got["module"] == "keras.optimizers.schedules");
+    CHECK(got["registered_name"].is_null());
+    CHECK(got["config"] == nlohmann::json::parse(config));
+    const auto again = optim::deserialize(text);
+    CHECK(optim::serialize(*again) == text);
+    CHECK(again->learning_rate() == float(rate(0)));
+    return got["class_name"].get<std::string>();
+  };
+  CHECK(written(optim::PiecewiseConstantDecay{{3, 8}, {0.05, 0.01, 0.002}},
+                R"({"boundaries": [3, 8], "values": [0.05, 0.01, 0.002],
+                    "name": "PiecewiseConstant"})") == "PiecewiseConstantDecay");
+  CHECK(written(optim::ExponentialDecay{0.1, 10, 0.9},
+                R"({"initial_learning_rate": 0.1, "decay_steps": 10, "decay_rate": 0.9,
+                    "staircase": false, "name": "ExponentialDecay"})") == "ExponentialDecay");
+  CHECK(written(optim::PolynomialDecay{0.1, 10},
+                R"({"initial_learning_rate": 0.1, "decay_steps": 10, "end_learning_rate": 0.0001,
+                    "power": 1.0, "cycle": false, "name": "PolynomialDecay"})") ==
+        "PolynomialDecay");
+  CHECK(written(optim::InverseTimeDecay{0.1, 10, 0.5},
+                R"({"initial_learning_rate": 0.1, "decay_steps": 10, "decay_rate": 0.5,
+                    "staircase": false, "name": "InverseTimeDecay"})") == "InverseTimeDecay");
+  CHECK(written(optim::CosineDecay{0.1, 10, 0, 0.2, 3},
+                R"({"initial_learning_rate": 0.1, "decay_steps": 10, "alpha": 0.0,
+                    "name": "CosineDecay", "warmup_target": 0.2, "warmup_steps": 3})") ==
+        "CosineDecay");
+  CHECK(written(optim::CosineDecayRestarts{0.1, 10},
+                R"({"initial_learning_rate": 0.1, "first_decay_steps": 10, "t_mul": 2.0,
+                    "m_mul": 1.0, "alpha": 0.0, "name": "SGDRDecay"})") == "CosineDecayRestarts");
+}
+
+TEST_CASE("schedules that cannot be written or read are refused", "[optim][serialization]") {
+  const optim::SGD own({.learning_rate = [](int64_t step) { return 1.0 / double(step + 1); }});
+  CHECK_THROWS_SAYING(optim::serialize(own), UnimplementedError,
+                      "the learning rate of 'SGD' is a function of the program's own");
+  const auto text = [](const std::string& schedule) {
+    return R"({"class_name": "SGD", "config": {"learning_rate": )" + schedule + "}}";
+  };
+  CHECK_THROWS_SAYING(optim::deserialize(text(R"({"class_name": "Steps", "config": {}})")),
+                      InvalidArgumentError, "the schedule 'Steps' is not known here");
+  CHECK_THROWS_SAYING(optim::deserialize(text(R"({"class_name": "ExponentialDecay",
+          "config": {"initial_learning_rate": 1, "decay_steps": 2.5, "decay_rate": 0.5}})")),
+                      InvalidArgumentError, "decay_steps is 2.5");
+  CHECK_THROWS_AS(optim::deserialize(text("{}")), InvalidArgumentError);
 }
 
 namespace {

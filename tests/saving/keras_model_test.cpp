@@ -4,9 +4,14 @@
 #include <distribute/nn/reshaping.hpp>
 #include <distribute/ops/activation.hpp>
 #include <distribute/ops/math.hpp>
+#include <distribute/optim/adam.hpp>
+#include <distribute/optim/loss_scale_optimizer.hpp>
+#include <distribute/optim/schedules.hpp>
+#include <distribute/optim/sgd.hpp>
 #include <distribute/saving.hpp>
 #include <distribute/saving/detail/hdf5_file.hpp>
 #include <distribute/saving/detail/model_config.hpp>
+#include <distribute/saving/detail/optimizer_state.hpp>
 #include <distribute/saving/zip_file.hpp>
 
 #include <tests/support/check_close.hpp>
@@ -67,6 +72,24 @@ TEST_CASE("save_model: what it cannot describe is one error", "[saving][keras_mo
   CHECK_THROWS_SAYING(saving::save_model(module, directory / "a.keras"), UnimplementedError,
                       "only a Sequential or a Functional");
   CHECK(std::filesystem::is_empty(directory.path()));
+}
+
+TEST_CASE("save_model: a schedule of the learning rate is written as Keras's",
+          "[saving][keras_model]") {
+  const auto rate_of = [](const optim::Optimizer& optimizer) {
+    const std::string text = saving_internal::optimizer_config(optimizer);
+    return nlohmann::json::parse(text)["config"]["learning_rate"];
+  };
+  const auto schedule = rate_of(optim::Adam({.learning_rate = optim::CosineDecay{0.1, 20}}));
+  CHECK(schedule["class_name"] == "CosineDecay");
+  CHECK(schedule["config"]["decay_steps"] == 20);
+  optim::SGD inner({.learning_rate = optim::ExponentialDecay{0.1, 20, 0.5}});
+  const std::string scaled = saving_internal::optimizer_config(optim::LossScaleOptimizer(inner));
+  CHECK(nlohmann::json::parse(
+            scaled)["config"]["inner_optimizer"]["config"]["learning_rate"]["class_name"] ==
+        "ExponentialDecay");
+  const optim::SGD own({.learning_rate = [](int64_t) { return 0.1; }});
+  CHECK_THROWS_SAYING(rate_of(own), UnimplementedError, "a function of the program's own");
 }
 
 TEST_CASE("save_model: Model::save writes a file that comes back, and Keras opens it",

@@ -143,6 +143,7 @@
 #include <distribute/optim/impl/optimizer_step.ipp>
 #include <distribute/optim/impl/optimizer_text.ipp>
 #include <distribute/optim/impl/rmsprop.ipp>
+#include <distribute/optim/impl/schedule_text.ipp>
 #include <distribute/optim/impl/schedules.ipp>
 #include <distribute/optim/impl/serialization.ipp>
 #include <distribute/optim/impl/sgd.ipp>

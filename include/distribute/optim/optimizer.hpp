@@ -60,9 +60,7 @@ CommonOptions common_options(const Options& o) {
 template <typename Options>
 Options options_from(const OptimizerConfig& config) {
   Options options;
-  double rate = options.learning_rate(0);
-  config.get("learning_rate", rate);
-  options.learning_rate = rate;
+  config.get("learning_rate", options.learning_rate);
   config.get("weight_decay", options.weight_decay);
   config.get("clipnorm", options.clipnorm);
   config.get("clipvalue", options.clipvalue);
@@ -149,7 +147,7 @@ class Optimizer : public Trackable {
 
   /// Returns the name under which deserialize() knows the class; empty when it does not.
   virtual std::string class_name() const { return ""; }
-  /// All options, with the current learning rate.
+  /// All options, with the current learning rate, or its schedule as Keras writes it.
   /// Source  tf.keras.optimizers.Optimizer.get_config
   DISTRIBUTE_INLINE virtual OptimizerConfig get_config() const;
 

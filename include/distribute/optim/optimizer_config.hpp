@@ -18,7 +18,9 @@
 
 namespace distribute::optim {
 
-/// An optimizer within another one, as serialize() writes it.
+class LearningRate;
+
+/// An optimizer within another one, as serialize() writes it, or a schedule as Keras does.
 struct OptimizerText {
   std::string json;
   bool operator==(const OptimizerText&) const = default;
@@ -41,6 +43,7 @@ class OptimizerConfig {
   void get(const std::string& name, bool& out) const;
   void get(const std::string& name, std::string& out) const;
   void get(const std::string& name, OptimizerText& out) const;
+  void get(const std::string& name, LearningRate& out) const;  // a number or a schedule's text
   void get(const std::string& name, std::optional<double>& out) const;
   void get(const std::string& name, std::optional<int64_t>& out) const;
   /// Returns the names of values that are not empty and were read by no get().

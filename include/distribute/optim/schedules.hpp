@@ -29,6 +29,11 @@ class LearningRate {
 
   /// Returns whether the rate is a schedule instead of a number.
   bool is_schedule() const { return schedule_ != nullptr; }
+  /// Returns the schedule if it is a T, and nullptr otherwise.
+  template <Schedule T>
+  const T* as() const {
+    return schedule_.template target<T>();
+  }
   double operator()(std::integral auto step) const {
     return schedule_ ? schedule_(int64_t(step)) : value_;
   }

@@ -13,7 +13,8 @@ namespace distribute::optim {
 
 /// Gives {"class_name": "Adam", "config": {"learning_rate": 0.001, ...}} with the current learning
 /// rate, without state.
-/// Throws  UnimplementedError for a class without class_name(), or a schedule.
+/// Throws  UnimplementedError for a class without class_name(), or a learning rate that is a
+///         function of the program.
 /// Source  tf.keras.optimizers.serialize
 std::string serialize(const Optimizer& optimizer);
 

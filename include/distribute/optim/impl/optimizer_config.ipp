@@ -1,5 +1,6 @@
 #pragma once
 #include <distribute/base/error.hpp>
+#include <distribute/optim/detail/schedule_text.hpp>
 #include <distribute/optim/optimizer_config.hpp>
 
 #include <utility>
@@ -60,6 +61,16 @@ DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name, std::string
 DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name, OptimizerText& out) const {
   read_.insert(name);
   optim_internal::read_value(*this, name, out);
+}
+
+DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name, LearningRate& out) const {
+  read_.insert(name);
+  const auto found = values_.find(name);
+  if (found == values_.end()) return;
+  if (const auto* text = std::get_if<OptimizerText>(&found->second))
+    out = optim_internal::schedule_of(text->json);
+  else
+    out = optim_internal::find_value<double>(*this, name).value();
 }
 
 DISTRIBUTE_INLINE void OptimizerConfig::get(const std::string& name,

@@ -3,6 +3,7 @@
 #include <distribute/base/process_state.hpp>
 #include <distribute/optim/detail/optimizer_classes.hpp>
 #include <distribute/optim/detail/optimizer_text.hpp>
+#include <distribute/optim/detail/schedule_text.hpp>
 #include <distribute/optim/serialization.hpp>
 
 #include <iterator>
@@ -51,7 +52,7 @@ DISTRIBUTE_INLINE OptimizerConfig config_of(const Json& json) {
       config.set(name, value.get<double>());
     else if (value.is_string())
       config.set(name, value.get<std::string>());
-    else if (name == "inner_optimizer")
+    else if (name == "inner_optimizer" || (name == "learning_rate" && value.is_object()))
       config.set(name, OptimizerText{value.dump()});
     else
       throw InvalidArgumentError(str_cat("deserialize: '", name, "' is neither number nor text"));
@@ -99,11 +100,12 @@ DISTRIBUTE_INLINE OptimizerConfig Optimizer::own_config() const {
 }
 
 DISTRIBUTE_INLINE OptimizerConfig Optimizer::get_config() const {
-  if (options_.learning_rate.is_schedule() && !learning_rate_)
-    throw UnimplementedError(
-        str_cat("get_config: the learning rate of '", options_.name, "' is a schedule"));
   OptimizerConfig config = own_config();
-  config.set("learning_rate", double(learning_rate()));
+  if (options_.learning_rate.is_schedule() && !learning_rate_)
+    config.set("learning_rate",
+               OptimizerText{optim_internal::schedule_text(options_.learning_rate, options_.name)});
+  else
+    config.set("learning_rate", double(learning_rate()));
   return config;
 }
 

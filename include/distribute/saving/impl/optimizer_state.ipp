@@ -81,7 +81,10 @@ DISTRIBUTE_INLINE std::string optimizer_config(const optim::Optimizer& optimizer
                          : Json(*number);
     else if (const auto* flag = std::get_if<bool>(&value))
       config[name] = *flag;
-    else if (std::holds_alternative<optim::OptimizerText>(value))
+    else if (const auto* schedule = std::get_if<optim::OptimizerText>(&value);
+             schedule && name == "learning_rate")
+      config[name] = Json::parse(schedule->json);
+    else if (schedule)
       config[name] = Json::parse(optimizer_config(
           dynamic_cast<const optim::LossScaleOptimizer&>(optimizer).inner_optimizer()));
     else if (const auto& text = std::get<std::string>(value); name != "name" || !text.empty())

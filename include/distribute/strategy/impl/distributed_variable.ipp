@@ -71,7 +71,7 @@ DISTRIBUTE_INLINE void throw_foreign(const std::string& name) {
   throw InvalidArgumentError(str_cat(
       "A non-DistributedValues value cannot be reduced with the given reduce op SUM: every replica "
       "assigned the same ",
-      what, " to variable '", options.name, "'"));
+      what, " to variable '", options.name, "'; assign a tensor that the step computes"));
 }
 
 DISTRIBUTE_INLINE void check_number(const VariableOptions& options, const Access& access,
