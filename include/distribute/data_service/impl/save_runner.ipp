@@ -7,6 +7,7 @@
 #include <distribute/io/tfrecord.hpp>
 
 #include <chrono>
+#include <optional>
 
 namespace distribute::data::service_internal {
 
