@@ -172,8 +172,8 @@ TEST_CASE("what a graph of Keras says that layers here do not know is refused",
       if (layer["class_name"] == type) layer["config"].update(options);
     return config;
   };
-  refused(with("MultiHeadAttention", {{"attention_axes", {2}}}), "an axis that is not 1");
-  refused(with("MultiHeadAttention", {{"use_gate", true}}), "option 'use_gate'");
+  refused(with("MultiHeadAttention", {{"output_shape", {2, 3}}}), "output_shape [2,3]");
+  refused(with("MultiHeadAttention", {{"use_memory", true}}), "option 'use_memory'");
   refused(with("EinsumDense", {{"kernel_constraint", {{"class_name", "Own"}}}}),
           "kernel_constraint {");
   refused(with("EinsumDense", {{"activity_regularizer", {{"class_name", "Own"}, {"config", {}}}}}),

@@ -157,7 +157,7 @@ TEST_CASE("load_model names what it does not know", "[saving][load_model]") {
   refused("Hypothetical", json::object(), "layer 'dense' (Hypothetical): the layer is not known");
   refused("Dense", {{"hypothetical", 4}},
           "layer 'dense' (Dense): option 'hypothetical' is not known");
-  refused("Dense", {{"activation", "sparsemax"}}, "activation \"sparsemax\"");
+  refused("Dense", {{"activation", "threshold"}}, "activation \"threshold\"");
   refused("Dense", {{"kernel_regularizer", {{"class_name", "OrthogonalRegularizer"}}}},
           "kernel_regularizer");
   for (const std::string text : {"", "{}", "[]", R"({"class_name": "Sequential"})"})

@@ -146,7 +146,7 @@ DISTRIBUTE_INLINE void ConfigReader::finish(nn::Module& layer) {
   for (const auto& [key, value] : config_.items()) {
     const bool says_nothing = value.is_null() || value == Json(false) || value.empty() ||
                               key.ends_with("_initializer") || key == "seed" ||
-                              key == "build_input_shape" || key == "unroll";
+                              key == "build_input_shape";
     if (!asked_.contains(key) && !says_nothing) refuse("option '" + key + "'");
   }
 }
