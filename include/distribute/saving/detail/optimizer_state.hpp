@@ -19,8 +19,8 @@ namespace distribute::saving_internal {
 std::vector<Variable> optimizer_variables(const nn::Module& module, optim::Optimizer& optimizer);
 
 /// Returns {"class_name": "Adam", "config": {...}} as JSON text, with the options of Keras.
-/// Throws  UnimplementedError for options that Keras's optimizers do not have, and for a schedule or
-///         a class of the program.
+/// Throws  UnimplementedError for options that Keras's optimizers do not have, and for a schedule
+///         or a class of the program.
 std::string optimizer_config(const optim::Optimizer& optimizer);
 
 }  // namespace distribute::saving_internal
