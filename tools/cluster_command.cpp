@@ -6,7 +6,7 @@
 #include <distribute/base/exit_status.hpp>
 #include <distribute/cluster/cluster_role.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/cluster/ready_file.hpp>
+#include <distribute/cluster/detail/ready_file.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/net/job_token.hpp>
 #include <distribute/platforms/job_paths.hpp>

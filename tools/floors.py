@@ -50,7 +50,8 @@ TRAINER_FLOORS = ["tensor", "autograd", "ops", "replica", "nn", "optim", "data",
                   "checkpoint"]
 
 # But not these, which few trainers need: a program includes them by name, or distribute.hpp.
-BESIDE_TRAINERS = {"nn/convolution_1d_3d.hpp", "nn/recurrent_cells.hpp", "checkpoint/bundle.hpp"}
+BESIDE_TRAINERS = {"nn/convolution_1d_3d.hpp", "nn/recurrent_cells.hpp",
+                   "nn/resnet.hpp", "data/chunked_snapshot.hpp", "checkpoint/bundle.hpp"}
 
 # And these of other floors: what a trainer's main() returns, and what it may ask its cluster.
 WITH_TRAINERS = ["base/exit_status.hpp", "cluster/cluster_resolver.hpp", "cluster/tf_config_cluster_resolver.hpp"]

@@ -49,7 +49,6 @@
 #include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/cluster_spec.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/cluster/ready_file.hpp>
 #include <distribute/cluster/tf_config_cluster_resolver.hpp>
 
 #include <distribute/autograd/custom_gradient.hpp>
@@ -114,6 +113,7 @@
 #include <distribute/optim/sgd.hpp>
 
 #include <distribute/data/batch.hpp>
+#include <distribute/data/chunked_snapshot.hpp>
 #include <distribute/data/csv.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/decode_image.hpp>

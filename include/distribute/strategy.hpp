@@ -61,7 +61,6 @@
 #include <distribute/nn/regression_losses.hpp>
 #include <distribute/nn/regularizers.hpp>
 #include <distribute/nn/reshaping.hpp>
-#include <distribute/nn/resnet.hpp>
 
 #include <distribute/optim/adagrad.hpp>
 #include <distribute/optim/adam.hpp>

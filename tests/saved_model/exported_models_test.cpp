@@ -1,6 +1,7 @@
 // Exported models run in the real TensorFlow and onnxruntime, where there are Python packages.
 #include "export_cases.hpp"
 
+#include <distribute/nn/resnet.hpp>
 #include <distribute/saved_model/saved_model.hpp>
 
 #include <tests/support/catch.hpp>

@@ -2,16 +2,13 @@
 /// Datasets of the lines or records of files, and datasets saved in files.
 
 #include <distribute/base/config.hpp>
-#include <distribute/base/error.hpp>
 #include <distribute/data/dataset.hpp>
 #include <distribute/data/node.hpp>
 #include <distribute/io/detail/compression_type.hpp>
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace distribute::data {
@@ -100,7 +97,7 @@ int64_t count_records(const std::vector<std::string>& paths,
 /// Source  tf.data.Dataset.save
 void save_dataset(const Node& node, const std::string& path, io::Compression compression);
 
-/// Options of Dataset::load(). Source  tf.data.Dataset.load
+/// Holds the options of Dataset::load(). Source  tf.data.Dataset.load
 struct LoadOptions {
   io::Compression compression = io::Compression::Auto;
   bool wait = false;  // for a snapshot that is not begun yet
@@ -117,50 +114,6 @@ struct LoadOptions {
 ///         wait_seconds; FailedPreconditionError with the reason when the workers have given up.
 /// Source  tf.data.Dataset.load
 NodePtr saved_source(const std::string& path, const LoadOptions& options);
-
-/// The directory of a snapshot that several processes write in chunks, as the workers of a data
-/// service do. Each chunk belongs to a stream, and is a TFRecord file of snapshot_record()s.
-///   snapshot.metadata    the spec and the compression, as a protobuf in text format
-///   chunks/chunk_<stream>_<number in the stream>_<elements>
-///   streams/             what is being written
-///   DONE, ERROR          one of them at the end
-/// Thread-compatible; its methods throw what files throw.
-/// Source  tf.data.experimental.distributed_save
-class ChunkedSnapshot {
- public:
-  /// Readers take chunks in this order, so that streams alternate.
-  struct Chunk {
-    int64_t chunk = 0, stream = 0, elements = 0;  // the number in the stream, the stream, the size
-    auto operator<=>(const Chunk&) const = default;
-  };
-
-  explicit ChunkedSnapshot(std::string path) : path_(std::move(path)) {}
-
-  /// Whether something has the path already.
-  bool exists() const;
-  /// Makes the directory, if it is missing, and what readers need first.
-  /// Throws  FailedPreconditionError where files cannot be renamed at once.
-  void create(const ElementSpec& spec, io::Compression compression) const;
-  /// Gives the chunks that readers see, in order.
-  std::vector<Chunk> chunks() const;
-  std::string path_of(const Chunk& chunk) const;
-  /// Gives the path at which a chunk is written, and makes its directory. Several writers of one
-  /// chunk have different generations.
-  std::string unpublished(int64_t stream, int64_t chunk, uint64_t generation) const;
-  /// Lets readers see the chunk of a generation.
-  void publish(const Chunk& chunk, uint64_t generation) const;
-  /// Removes what was not published, and writes DONE or, with the reason, ERROR.
-  void end() const;
-  void fail(StatusCode code, const std::string& reason) const;
-
- private:
-  void end_with(const std::string& file, const std::string& text) const;
-
-  std::string path_;
-};
-
-/// Encodes a component of an element as saved datasets have it, a TensorProto.
-std::string snapshot_record(const Tensor& component);
 
 /// Holds the options of Dataset::snapshot(). Source  tf.data.Dataset.snapshot
 struct SnapshotOptions {

@@ -150,7 +150,6 @@
 #include <distribute/optim/impl/slot_table.ipp>
 #include <distribute/optim/impl/step_updates.ipp>
 
-#include <distribute/data/impl/chunked_snapshot.ipp>
 #include <distribute/data/impl/csv.ipp>
 #include <distribute/data/impl/csv_batches.ipp>
 #include <distribute/data/impl/csv_columns.ipp>

@@ -54,12 +54,6 @@
 #include <distribute/cluster/impl/task_server.ipp>
 
 #include <distribute/data/impl/chunked_snapshot.ipp>
-#include <distribute/data/impl/file_list.ipp>
-#include <distribute/data/impl/fixed_length_record.ipp>
-#include <distribute/data/impl/saved_dataset.ipp>
-#include <distribute/data/impl/snapshot.ipp>
-#include <distribute/data/impl/text_lines.ipp>
-#include <distribute/data/impl/tfrecord.ipp>
 
 #include <distribute/rpc/impl/job_task.ipp>
 #include <distribute/rpc/impl/peer.ipp>

@@ -83,7 +83,6 @@
 #include <distribute/ops/impl/transpose.ipp>
 #include <distribute/ops/impl/unary.ipp>
 
-#include <distribute/data/impl/chunked_snapshot.ipp>
 #include <distribute/data/impl/decode_image.ipp>
 #include <distribute/data/impl/file_list.ipp>
 #include <distribute/data/impl/fixed_length_record.ipp>

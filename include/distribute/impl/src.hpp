@@ -21,6 +21,8 @@
 #include <distribute/nn/impl/sequence_convolution.ipp>
 #include <distribute/nn/impl/volumes.ipp>
 
+#include <distribute/data/impl/chunked_snapshot.ipp>
+
 #include <distribute/summary/impl/event.ipp>
 #include <distribute/summary/impl/file_writer.ipp>
 #include <distribute/summary/impl/graph.ipp>

@@ -6,7 +6,7 @@
 #include <distribute/cluster/detail/membership.hpp>
 #include <distribute/cluster/detail/peer_sockets.hpp>
 #include <distribute/cluster/detail/reach_check.hpp>
-#include <distribute/cluster/ready_file.hpp>
+#include <distribute/cluster/detail/ready_file.hpp>
 #include <distribute/net/socket.hpp>
 
 #include <exception>

@@ -1,10 +1,10 @@
 #pragma once
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
-#include <distribute/data/detail/chunked_snapshot.hpp>
+#include <distribute/data/chunked_snapshot.hpp>
+#include <distribute/data/detail/chunks_source.hpp>
 #include <distribute/data/detail/element_record.hpp>
 #include <distribute/data/detail/snapshot_files.hpp>
-#include <distribute/data/files.hpp>
 #include <distribute/io/file_system.hpp>
 
 #include <absl/status/status.h>

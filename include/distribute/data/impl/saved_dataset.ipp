@@ -2,7 +2,7 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/data/dataset.hpp>
-#include <distribute/data/detail/chunked_snapshot.hpp>
+#include <distribute/data/detail/chunks_source.hpp>
 #include <distribute/data/detail/element_record.hpp>
 #include <distribute/data/detail/interleave.hpp>
 #include <distribute/data/detail/snapshot_files.hpp>

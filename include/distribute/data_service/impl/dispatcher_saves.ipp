@@ -1,5 +1,5 @@
 #pragma once
-#include <distribute/data/files.hpp>
+#include <distribute/data/chunked_snapshot.hpp>
 #include <distribute/data_service/detail/dispatcher.hpp>
 #include <distribute/data_service/detail/pipelines.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/status.hpp>
 #include <distribute/base/threads.hpp>
-#include <distribute/data/files.hpp>
+#include <distribute/data/chunked_snapshot.hpp>
 #include <distribute/data_service/detail/save_runner.hpp>
 #include <distribute/io/file_system.hpp>
 #include <distribute/io/tfrecord.hpp>

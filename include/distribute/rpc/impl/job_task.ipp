@@ -9,7 +9,7 @@
 #include <distribute/cluster/detail/lone_process.hpp>
 #include <distribute/cluster/detail/own_port.hpp>
 #include <distribute/cluster/detail/task_server.hpp>
-#include <distribute/cluster/ready_file.hpp>
+#include <distribute/cluster/detail/ready_file.hpp>
 #include <distribute/net/job_token.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/rpc/detail/peer_monitor.hpp>

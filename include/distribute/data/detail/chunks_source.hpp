@@ -1,5 +1,5 @@
 #pragma once
-/// Reads snapshots that several processes write (data/files.hpp), also while they are written.
+/// Reads snapshots that several processes write (data/chunked_snapshot.hpp), also while they are written.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/node.hpp>
@@ -10,7 +10,7 @@
 
 namespace distribute::data::data_internal {
 
-/// Whether the contents of a snapshot.metadata are those for chunks.
+/// Returns whether the contents of a snapshot.metadata are those for chunks.
 bool is_chunks_metadata(std::string_view metadata);
 /// Gives the elements of the chunks in `path`. Where no DONE is there yet, a pass waits for further
 /// chunks, for each at most `wait_seconds`.
