@@ -5,8 +5,8 @@
 #include <distribute/base/error.hpp>
 #include <distribute/base/exit_status.hpp>
 #include <distribute/cluster/cluster_role.hpp>
+#include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/default_resolver.hpp>
-#include <distribute/cluster/detail/ready_file.hpp>
 #include <distribute/net/address.hpp>
 #include <distribute/net/job_token.hpp>
 #include <distribute/platforms/job_paths.hpp>

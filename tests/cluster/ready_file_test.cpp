@@ -1,5 +1,5 @@
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/ready_file.hpp>
+#include <distribute/cluster/cluster_runtime.hpp>
 
 #include <tests/support/catch.hpp>
 #include <tests/support/check_throws.hpp>

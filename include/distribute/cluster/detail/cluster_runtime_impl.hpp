@@ -6,7 +6,6 @@
 #include <distribute/cluster/detail/membership.hpp>
 #include <distribute/cluster/detail/peer_sockets.hpp>
 #include <distribute/cluster/detail/reach_check.hpp>
-#include <distribute/cluster/detail/ready_file.hpp>
 #include <distribute/net/socket.hpp>
 
 #include <exception>

@@ -1,7 +1,7 @@
 #pragma once
 #include <distribute/base/environment.hpp>
 #include <distribute/base/error.hpp>
-#include <distribute/cluster/detail/ready_file.hpp>
+#include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/io/file_system.hpp>
 
 #include <algorithm>

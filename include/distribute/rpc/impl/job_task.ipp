@@ -5,11 +5,11 @@
 #include <distribute/base/process_state.hpp>
 #include <distribute/base/status.hpp>
 #include <distribute/cluster/cluster_role.hpp>
+#include <distribute/cluster/cluster_runtime.hpp>
 #include <distribute/cluster/detail/announce_task.hpp>
 #include <distribute/cluster/detail/lone_process.hpp>
 #include <distribute/cluster/detail/own_port.hpp>
 #include <distribute/cluster/detail/task_server.hpp>
-#include <distribute/cluster/detail/ready_file.hpp>
 #include <distribute/net/job_token.hpp>
 #include <distribute/net/socket.hpp>
 #include <distribute/rpc/detail/peer_monitor.hpp>
