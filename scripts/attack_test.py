@@ -82,7 +82,8 @@ class Attack:
         log = open(self.logs[-1], "wb")
         environment = {**os.environ, "TMPDIR": str(self.temporary), "OMP_NUM_THREADS": "1",
                        "OMP_WAIT_POLICY": "passive", "ATTACK": self.work.name,
-                       "DISTRIBUTE_STARTUP_TIMEOUT": "20", **self.settings.environment,
+                       "DISTRIBUTE_STARTUP_TIMEOUT": str(round(20 * self.settings.patience)),
+                       **self.settings.environment,
                        **dict(variables)}
         environment = {name: value for name, value in environment.items() if value is not None}
         return subprocess.Popen([*prefix, *(str(word).format(**self.values) for word in words)],
