@@ -1,5 +1,5 @@
 #pragma once
-/// Reads snapshots that several processes write (data/chunked_snapshot.hpp), also while they are written.
+/// Reads snapshots of several processes (data/chunked_snapshot.hpp), also while they are written.
 
 #include <distribute/base/config.hpp>
 #include <distribute/data/node.hpp>
