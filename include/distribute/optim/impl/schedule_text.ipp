@@ -1,6 +1,7 @@
 #pragma once
 #include <distribute/base/error.hpp>
-#include <distribute/base/json.hpp>
+#include <distribute/base/logging.hpp>
+#include <distribute/optim/detail/optimizer_text.hpp>
 #include <distribute/optim/detail/schedule_text.hpp>
 
 #include <nlohmann/json.hpp>
@@ -54,14 +55,23 @@ void visit_arguments(InverseTimeDecay& s, const Visit& visit) {
   visit("staircase", s.staircase);
 }
 
+/// Writes without a JSON library, of which programs that read no JSON then have no code.
 struct ScheduleWriter {
-  ScheduleJson& config;
-  template <typename T>
-  void operator()(const char* name, const T& member) const {
-    config[name] = member;
+  OptimizerConfig& config;
+  void operator()(const char* name, double member) const { config.set(name, member); }
+  void operator()(const char* name, bool member) const { config.set(name, member); }
+  void operator()(const char* name, int64_t member) const {
+    config.set(name, OptimizerText{std::to_string(member)});
   }
   void operator()(const char* name, const std::optional<double>& member) const {
-    config[name] = member ? ScheduleJson(*member) : ScheduleJson();
+    config.set_optional(name, member);
+  }
+  template <typename T>
+  void operator()(const char* name, const std::vector<T>& members) const {
+    std::string list;
+    for (const T& member : members)
+      list += str_cat(list.empty() ? "" : ",", log_internal::json_number(double(member)));
+    config.set(name, OptimizerText{"[" + list + "]"});
   }
 };
 
@@ -96,23 +106,22 @@ void for_each_schedule(const Use& use) {
 
 DISTRIBUTE_INLINE std::string schedule_text(const LearningRate& rate,
                                             const std::string& optimizer) {
-  ScheduleJson text;
+  std::string text;
   for_each_schedule([&]<typename T>(const char* class_name, const char* name, T) {
     const T* schedule = rate.as<T>();
     if (!schedule) return;
-    ScheduleJson config = {{"name", name}};
+    OptimizerConfig config;
+    config.set("name", std::string(name));
     T copy = *schedule;
     visit_arguments(copy, ScheduleWriter{config});
-    text = {{"module", "keras.optimizers.schedules"},
-            {"class_name", class_name},
-            {"config", std::move(config)},
-            {"registered_name", nullptr}};
+    text = "{\"module\":\"keras.optimizers.schedules\",\"registered_name\":null," +
+           optimizer_text(class_name, config).substr(1);
   });
-  if (text.is_null())
+  if (text.empty())
     throw UnimplementedError(str_cat("get_config: the learning rate of '", optimizer,
                                      "' is a function of the program's own; schedules of Keras, "
                                      "such as optim::CosineDecay, can be written"));
-  return text.dump();
+  return text;
 }
 
 DISTRIBUTE_INLINE LearningRate schedule_of(const std::string& text) {
