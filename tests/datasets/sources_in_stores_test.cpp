@@ -85,7 +85,7 @@ std::vector<Source> sources() {
 }
 
 /// Names, shapes and values of all components.
-std::vector<std::string> elements_of(const Dataset& dataset) {
+std::vector<std::string> texts_of(const Dataset& dataset) {
   std::vector<std::string> all;
   for (const Batch& element : dataset) {
     all.push_back(to_string(spec_of(element)));
@@ -120,11 +120,11 @@ TEST_CASE("sources give the same elements from a store as from a file", "[datase
   for (const Source& source : sources()) {
     INFO(place << "/" << source.name);
     const std::vector<std::string> local =
-        elements_of(source.open(write(root, source.name, source.bytes)));
+        texts_of(source.open(write(root, source.name, source.bytes)));
     CHECK(local.size() >= 2);
     const std::string path = place + "/" + source.name;
     put(path, source.bytes);
-    CHECK(elements_of(source.open(path)) == local);
+    CHECK(texts_of(source.open(path)) == local);
   }
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("an object that is not there is named", "[datasets][stores]") {
     const std::string path = place + "/missing_" + source.name;
     std::string error;
     try {
-      elements_of(source.open(path));
+      texts_of(source.open(path));
     } catch (const NotFoundError& thrown) {
       error = thrown.what();
     }
