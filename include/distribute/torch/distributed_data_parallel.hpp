@@ -24,7 +24,7 @@ struct DistributedDataParallelOptions {  // options of DistributedDataParallel
   bool broadcast_buffers = true;
   /// Lets the gradients of the parameters be views of the buckets, which saves a copy and memory.
   bool gradient_as_bucket_view = false;
-  /// Says that each step uses the same parameters.
+  /// Is refused with UnimplementedError: PyTorch delays the first reduction of such graphs.
   bool static_graph = false;
   /// Size in MiB after which a bucket of gradients is closed and sent.
   double bucket_cap_mb = 25;

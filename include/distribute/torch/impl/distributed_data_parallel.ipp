@@ -234,6 +234,10 @@ DISTRIBUTE_INLINE GradientReducer::GradientReducer(
   if (!(options.bucket_cap_mb > 0))
     throw InvalidArgumentError(str_cat("DistributedDataParallel: bucket_cap_mb is ",
                                        options.bucket_cap_mb, "; it must be above 0"));
+  if (options.static_graph)
+    throw UnimplementedError(
+        "DistributedDataParallel: static_graph is not supported; without it the gradients are the "
+        "same, and find_unused_parameters serves steps that leave parameters out");
   impl_->options = options;
   impl_->state = whole_state(module);
   impl_->parameters = trained_parameters(module);
