@@ -199,6 +199,25 @@ TEST_CASE("what a graph of Keras says that layers here do not know is refused",
   refused(text, "takes string; layers of texts such as TextVectorization are called in a map");
 }
 
+TEST_CASE("limits of renormalization are optional, and unknown ones are refused, as in Keras",
+          "[saving][layer_maker]") {
+  nn::Sequential model(nn::BatchNormalization({.renorm = true, .renorm_clipping = {.rmax = 2}}));
+  model(zeros({2, 3}));
+  json config = json::parse(saving_internal::model_config(model));
+  const auto set_limits = [&](const json& limits) {
+    int count = 0;
+    for (json& layer : config["config"]["layers"])
+      if (layer["class_name"] == "BatchNormalization")
+        layer["config"]["renorm_clipping"] = limits, ++count;
+    CHECK(count == 1);
+  };
+  set_limits({{"rmax", nullptr}, {"dmax", 3}});
+  CHECK_NOTHROW(saving_internal::make_model(config.dump(), "file"));
+  set_limits({{"smax", 3}});
+  CHECK_THROWS_SAYING(saving_internal::make_model(config.dump(), "file"), UnimplementedError,
+                      "renorm_clipping with 'smax'");
+}
+
 TEST_CASE("save_model refuses attention in a Sequential and functions of the program",
           "[saving][layer_maker]") {
   nn::Sequential attends(nn::MultiHeadAttention({.num_heads = 1, .key_dim = 2, .name = "own"}));

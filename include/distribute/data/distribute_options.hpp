@@ -92,7 +92,7 @@ Pass pass_over(const Node& node, uint64_t number);
 int64_t compute_batch_size(const Node& node);
 
 /// Returns whether the dataset certainly has no end. An infinite cardinality that comes from
-/// repeating a dataset does not count, as that dataset may be empty.
+/// repeating a dataset does not count, because that may be empty.
 bool never_ends(const Node& node);
 
 /// Identifies one of several workers that read the same dataset.

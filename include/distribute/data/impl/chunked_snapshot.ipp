@@ -161,7 +161,7 @@ DISTRIBUTE_INLINE void throw_if_save_failed(const std::string& path) {
                 value_or_throw(io::read_file(io::join_path(path, "ERROR")))));
 }
 
-/// What readers of one snapshot share.
+/// Holds what readers of one snapshot share.
 struct Chunks {
   std::string path = {};
   ElementSpec spec = {};

@@ -1,5 +1,5 @@
 #pragma once
-/// What a layer says to an input that has too few axes.
+/// Refuses inputs of layers that have too few axes.
 
 #include <distribute/base/config.hpp>
 #include <distribute/tensor/shape.hpp>

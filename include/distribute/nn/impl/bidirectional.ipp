@@ -18,6 +18,11 @@ void check_both(const char* option, Value forward, Value backward, bool wants_eq
                                      ", backward_layer.", option, "=", backward));
 }
 
+/// Puts the outputs of a layer that reads from the last step into the order of the steps.
+DISTRIBUTE_INLINE Tensor in_order(const Tensor& output, bool return_sequences) {
+  return return_sequences ? strided_slice(output, {Range{}, Range{.step = -1}}) : output;
+}
+
 }  // namespace nn_internal
 
 DISTRIBUTE_INLINE RecurrentBase& Bidirectional::add_direction(const RecurrentBase& layer,
@@ -69,8 +74,7 @@ DISTRIBUTE_INLINE std::pair<RecurrentResult, RecurrentResult> Bidirectional::run
   const auto half = initial.begin() + std::ptrdiff_t(initial.size() / 2);
   RecurrentResult forward = forward_->call_with_states(x, {initial.begin(), half}, options);
   RecurrentResult backward = backward_->call_with_states(x, {half, initial.end()}, options);
-  if (return_sequences_)
-    backward.output = strided_slice(backward.output, {Range{}, Range{.step = -1}});
+  backward.output = nn_internal::in_order(backward.output, return_sequences_);
   return {std::move(forward), std::move(backward)};
 }
 
@@ -106,8 +110,7 @@ DISTRIBUTE_INLINE RecurrentResult Bidirectional::call_with_states(
 
 DISTRIBUTE_INLINE Tensor Bidirectional::call(const Tensor& x, CallOptions options) {
   const Tensor forward = (*forward_)(x, options), backward = (*backward_)(x, options);
-  return merge(forward, return_sequences_ ? strided_slice(backward, {Range{}, Range{.step = -1}})
-                                          : backward);
+  return merge(forward, nn_internal::in_order(backward, return_sequences_));
 }
 
 }  // namespace distribute::nn

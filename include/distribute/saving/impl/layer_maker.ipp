@@ -24,16 +24,27 @@ DISTRIBUTE_INLINE void read_axes(ConfigReader& r, nn::NormalizedAxes& axes) {
         axis->is_array() ? axis->get<std::vector<int>>() : std::vector<int>{axis->get<int>()};
 }
 
+DISTRIBUTE_INLINE nn::RenormClipping renorm_clipping(ConfigReader& r) {
+  nn::RenormClipping clipping;
+  const auto* limits = r.find("renorm_clipping");
+  if (!limits) return clipping;
+  for (const auto& [name, limit] : limits->items()) {
+    std::optional<double>* const wanted = name == "rmax"   ? &clipping.rmax
+                                          : name == "rmin" ? &clipping.rmin
+                                          : name == "dmax" ? &clipping.dmax
+                                                           : nullptr;
+    if (!wanted) r.refuse("renorm_clipping with '" + name + "'");
+    if (!limit.is_null()) *wanted = limit.template get<double>();
+  }
+  return clipping;
+}
+
 DISTRIBUTE_INLINE void add_normalizations(LayerMakers& makers) {
   makers["BatchNormalization"] = [](auto& r) {
     nn::BatchNormalizationOptions o;
     o.renorm = r.get("renorm", false);
     o.renorm_momentum = r.get("renorm_momentum", 0.99);
-    if (const auto* limits = r.find("renorm_clipping"))
-      for (const auto& [name, limit] : limits->items())
-        (name == "rmax"   ? o.renorm_clipping.rmax
-         : name == "rmin" ? o.renorm_clipping.rmin
-                          : o.renorm_clipping.dmax) = limit.template get<double>();
+    o.renorm_clipping = renorm_clipping(r);
     o.axis = int(r.single("axis", -1));
     o.momentum = r.get("momentum", 0.99);
     o.epsilon = r.get("epsilon", 1e-3);

@@ -157,9 +157,8 @@ struct GradientReducer::Impl {
     // The last layer's gradients are ready first.
     auto buckets = ::c10d::compute_bucket_assignment_by_size(
         all,
-        options.static_graph || !options.find_unused_parameters
-            ? std::vector<size_t>{std::numeric_limits<size_t>::max()}
-            : std::vector<size_t>{size_t(first_cap), size_t(cap)},
+        options.find_unused_parameters ? std::vector<size_t>{size_t(first_cap), size_t(cap)}
+                                       : std::vector<size_t>{std::numeric_limits<size_t>::max()},
         sparse);
     auto& [indices, limits] = buckets;
     std::reverse(indices.begin(), indices.end());
@@ -167,7 +166,6 @@ struct GradientReducer::Impl {
     const NamesInErrors named;
     reducer = make_reducer(all, buckets, group, sparse, cap, options.find_unused_parameters,
                            options.gradient_as_bucket_view, names, first_cap);
-    if (options.static_graph) reducer->set_static_graph();
   }
 
   void broadcast(const std::vector<::at::Tensor>& tensors, int root) const {
@@ -251,7 +249,7 @@ DISTRIBUTE_INLINE GradientReducer::GradientReducer(
 DISTRIBUTE_INLINE GradientReducer::~GradientReducer() = default;
 
 DISTRIBUTE_INLINE bool GradientReducer::searches_outputs() const {
-  return impl_->options.find_unused_parameters && !impl_->options.static_graph;
+  return impl_->options.find_unused_parameters;
 }
 DISTRIBUTE_INLINE bool GradientReducer::syncs() const { return impl_->syncs; }
 DISTRIBUTE_INLINE void GradientReducer::set_syncs(bool syncs) { impl_->syncs = syncs; }
